@@ -1,0 +1,51 @@
+// Package wire is what the gateway and sandboxd say to each other.
+//
+// # Connections
+//
+// sandboxd dials out. The gateway listens on the Unix socket [SocketName] in a
+// directory of its own for every sandbox; inside the sandbox that directory is
+// mounted at [LinkDir], where only root can look. sandboxd connects, writes one
+// line, the [Hello], and waits: the connection is parked until the gateway
+// wants to talk. A few are kept parked, and a lost one is dialled again.
+//
+//	SANDGATE <version> <token> <role>\n
+//
+// The token lies beside the socket in [TokenName] and is read at every dial. The
+// role is [RoleServe]: from then on the gateway speaks HTTP/1.1 to sandboxd on
+// this connection, with keep-alive.
+//
+// # Requests
+//
+//	GET    /v1/health                           → [Health]
+//	POST   /v1/exec          [ExecRequest]      → events
+//	POST   /v1/run           [RunRequest]       → events; makes the code context when it is not there
+//	GET    /v1/executions/{id}                  → [ExecutionInfo]
+//	GET    /v1/executions/{id}/events?after=N   → events
+//	DELETE /v1/executions/{id}                  → 204; asks for the end, does not wait for it
+//	GET    /v1/contexts                         → [][ContextInfo]
+//	POST   /v1/contexts/{id}/interrupt          → 204; conflict when it runs nothing
+//	DELETE /v1/contexts/{id}                    → 204; ends the kernel with all it started
+//	GET    /v1/files?path=                      → bytes with ranges and ETag; a directory: [Listing] with ContentTypeListing
+//	PUT    /v1/files?path=&max=                 → [FileInfo]; If-Match and If-None-Match are honoured
+//	DELETE /v1/files?path=&recursive=           → 204
+//	GET    /v1/stat?path=                       → [FileInfo]
+//	POST   /v1/mkdir?path=                      → [FileInfo]; parents are made, an existing directory is fine
+//	POST   /v1/rename        [RenameRequest]    → [FileInfo]
+//
+// Paths are relative to /workspace and slash-separated; "." is /workspace.
+// A failure is a JSON [Error] under the status of its code.
+//
+// # Events
+//
+// A stream of events is one JSON object a line ([Event]), numbered from 1, and
+// ends with exactly one that is Terminal. A stream without one is a broken
+// connection, never a success: attach again after the last number seen.
+//
+// # Versions
+//
+// Both sides come from one build, yet a sandbox may outlive its gateway: a
+// gateway accepts only its own [Version] and replaces other sandboxes. Fields
+// are only ever added.
+//
+//	1  2026-11-29  first
+package wire
