@@ -1,8 +1,8 @@
 module sandgate/tools/runsc
 
-go 1.26.8
+go 1.26.3
 
-require gvisor.dev/gvisor v0.0.0-20260905035102-160fafc42237
+require gvisor.dev/gvisor v0.0.0-20260905035102-160fafc42237 // indirect
 
 require (
 	github.com/cenkalti/backoff v2.2.1+incompatible // indirect
@@ -26,3 +26,5 @@ require (
 	google.golang.org/protobuf v1.36.11 // indirect
 	gopkg.in/check.v1 v1.0.0-20201130134442-10cb98267c6c // indirect
 )
+
+tool gvisor.dev/gvisor/runsc
