@@ -2,36 +2,98 @@ package sandboxclient
 
 import (
 	"context"
-	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"sandgate/sandboxclient/wire"
 )
 
-type Client struct{}
-
-// Sandbox gives a handle. It does no I/O: the first operation finds, wakes or creates the sandbox.
-func (c *Client) Sandbox(ref Ref) *Sandbox
-
-type Sandbox struct{}
-
-func (s *Sandbox) ID() ID
-func (s *Sandbox) RunCode(ctx context.Context, code string, opts RunOptions) (*Run, error)
-func (s *Sandbox) Exec(ctx context.Context, cmd Command) (*ExecResult, error)
-func (s *Sandbox) Contexts(ctx context.Context) ([]CodeContext, error) // of a sandbox that does not run: none, without starting it
-func (s *Sandbox) InterruptContext(ctx context.Context, context string) error
-func (s *Sandbox) DeleteContext(ctx context.Context, context string) error
-func (s *Sandbox) ReadFile(ctx context.Context, path string, opts ReadOptions) (*File, error)
-func (s *Sandbox) WriteFile(ctx context.Context, path string, body io.Reader, opts WriteOptions) (FileInfo, error)
-func (s *Sandbox) RemoveFile(ctx context.Context, path string, recursive bool) error
-func (s *Sandbox) Stat(ctx context.Context, path string) (FileInfo, error)
-func (s *Sandbox) MakeDir(ctx context.Context, path string) (FileInfo, error)
-func (s *Sandbox) Rename(ctx context.Context, from, to string, replace bool) (FileInfo, error)
-func (s *Sandbox) Destroy(ctx context.Context, workspace Workspace) error
-
-// ResolveWorkspacePath, ShellQuote: pure functions
-
-// Records keeps what was promised about sandboxes across restarts of the gateway.
+// Records keeps what was promised about sandboxes across restarts of the
+// gateway. Methods may be called from many goroutines.
 type Records interface {
-	SaveSandbox(ctx context.Context, r Record) error       // insert or replace
+	// SaveSandbox inserts a record or replaces the one with its id.
+	SaveSandbox(ctx context.Context, r Record) error
+	// ListSandboxes gives all records, in no order.
 	ListSandboxes(ctx context.Context) ([]Record, error)
-	DeleteSandbox(ctx context.Context, id ID) error        // with its contexts' generations; unknown is no error
-	NextGeneration(ctx context.Context, id ID, context string) (int, error) // 1, 2, 3 ...
+	// DeleteSandbox forgets a sandbox with its generations; unknown is no error.
+	DeleteSandbox(ctx context.Context, id ID) error
+	// Generation counts the kernels that a sandbox's code context ever had;
+	// with started it counts one more first. Zero: none yet.
+	Generation(ctx context.Context, id ID, codeContext string, started bool) (int, error)
 }
+
+// Options says how a Client works. Driver, Records and Key are required.
+type Options struct {
+	Driver  Driver
+	Records Records
+	Key     []byte // what ids are derived with; losing it orphans every workspace
+
+	SleepAfter     time.Duration // idle time after which a sandbox ends; 0: 10 minutes
+	StartTimeout   time.Duration // for a sandbox to answer; 0: 30 seconds
+	DefaultTimeout time.Duration // of cells and commands; 0: 60 seconds
+	MaxTimeout     time.Duration // the ceiling; 0: 1 hour
+	Output         wire.Output   // zero fields: keep 10 MiB, bear 1 GiB
+	Limits         Limits        // zero: DefaultLimits
+	ContextEnv     map[string]string
+
+	Logger *slog.Logger
+	// Observe is told of every operation's outcome; code is "" for success.
+	Observe func(op string, code Code, took time.Duration)
+}
+
+func (o Options) withDefaults() Options {
+	o.SleepAfter = orDefault(o.SleepAfter, 10*time.Minute)
+	o.StartTimeout = orDefault(o.StartTimeout, 30*time.Second)
+	o.DefaultTimeout = orDefault(o.DefaultTimeout, time.Minute)
+	o.MaxTimeout = orDefault(o.MaxTimeout, time.Hour)
+	o.Output.Keep = orDefault(o.Output.Keep, 10<<20)
+	o.Output.Max = orDefault(o.Output.Max, 1<<30)
+	o.Limits = orDefault(o.Limits, DefaultLimits())
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Observe == nil {
+		o.Observe = func(string, Code, time.Duration) {}
+	}
+	return o
+}
+
+func orDefault[T comparable](value, otherwise T) T {
+	var zero T
+	if value == zero {
+		return otherwise
+	}
+	return value
+}
+
+// Client gives handles to sandboxes and keeps track of those that run.
+type Client struct {
+	opts Options
+
+	mu      sync.Mutex
+	lives   map[ID]*lifecycle // those that run, start or end
+	closing bool
+}
+
+// New makes a client. It does no I/O: call Adopt before the first operation,
+// and run Reap beside them.
+func New(opts Options) *Client {
+	return &Client{opts: opts.withDefaults(), lives: make(map[ID]*lifecycle)}
+}
+
+// Sandbox gives a handle. It does no I/O: the first operation finds or creates
+// the sandbox.
+func (c *Client) Sandbox(ref Ref) *Sandbox {
+	return &Sandbox{client: c, id: DeriveID(c.opts.Key, ref), ref: ref}
+}
+
+// Sandbox is a handle on one sandbox. It holds nothing and needs no closing.
+type Sandbox struct {
+	client *Client
+	id     ID
+	ref    Ref
+}
+
+// ID is the sandbox's id.
+func (s *Sandbox) ID() ID { return s.id }

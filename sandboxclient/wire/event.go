@@ -1,6 +1,9 @@
 package wire
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Types of events.
 const (
@@ -42,15 +45,15 @@ type Start struct {
 // Result is a value that a cell displayed or ended with, under the short names
 // of its MIME types. Text is always there.
 type Result struct {
-	Text       string `json:"text"`
-	HTML       string `json:"html,omitempty"`
-	PNG        string `json:"png,omitempty"`  // base64
-	JPEG       string `json:"jpeg,omitempty"` // base64
-	SVG        string `json:"svg,omitempty"`
-	JSON       any    `json:"json,omitempty"`
-	LaTeX      string `json:"latex,omitempty"`
-	Markdown   string `json:"markdown,omitempty"`
-	JavaScript string `json:"javascript,omitempty"`
+	Text       string          `json:"text"`
+	HTML       string          `json:"html,omitempty"`
+	PNG        string          `json:"png,omitempty"`  // base64
+	JPEG       string          `json:"jpeg,omitempty"` // base64
+	SVG        string          `json:"svg,omitempty"`
+	JSON       json.RawMessage `json:"json,omitempty"`
+	LaTeX      string          `json:"latex,omitempty"`
+	Markdown   string          `json:"markdown,omitempty"`
+	JavaScript string          `json:"javascript,omitempty"`
 }
 
 // Gap names the events that are no longer kept.
@@ -94,4 +97,11 @@ type CodeError struct {
 	Message    string   `json:"message"`
 	Traceback  []string `json:"traceback"` // lines without colour, the user's frames only
 	LineNumber int      `json:"lineNumber,omitempty"`
+}
+
+// Size is about how many bytes the result holds.
+func (r Result) Size() int64 {
+	const overhead = 64
+	return int64(overhead + len(r.Text) + len(r.HTML) + len(r.PNG) + len(r.JPEG) + len(r.SVG) +
+		len(r.JSON) + len(r.LaTeX) + len(r.Markdown) + len(r.JavaScript))
 }

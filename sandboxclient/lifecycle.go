@@ -1,0 +1,312 @@
+package sandboxclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// A lifecycle is what the client knows of one sandbox that runs, starts or
+// ends. There is one for an id at a time, and in it at most one flight: a start
+// or an end that everybody who comes meanwhile waits for.
+type lifecycle struct {
+	client *Client
+	id     ID
+	ref    Ref
+
+	mu       sync.Mutex
+	link     *link     // how to talk to it; nil unless it runs
+	flight   *flight   // the start or end under way
+	busy     int       // operations holding the link, and those about to
+	lastUsed time.Time // the end of the last operation
+	saved    time.Time // lastUsed as the database has it
+	retired  bool      // no longer in the client's map; get another
+}
+
+// A flight is one start or end. err is set before done is closed.
+type flight struct {
+	done chan struct{}
+	err  error
+}
+
+// lifecycle gives the entry of an id, making it when there is none.
+func (c *Client) lifecycle(id ID, ref Ref) *lifecycle {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l, ok := c.lives[id]
+	if !ok {
+		l = &lifecycle{client: c, id: id, ref: ref, lastUsed: time.Now()}
+		c.lives[id] = l
+	}
+	return l
+}
+
+// leaseRunning gives a lease on a sandbox if it runs, else nil.
+func (c *Client) leaseRunning(id ID) *lease {
+	c.mu.Lock()
+	l, ok := c.lives[id]
+	c.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lease()
+}
+
+// all gives the entries of this moment.
+func (c *Client) all() []*lifecycle {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := make([]*lifecycle, 0, len(c.lives))
+	for _, l := range c.lives {
+		all = append(all, l)
+	}
+	return all
+}
+
+func (c *Client) isClosing() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closing
+}
+
+// A lease is the right to use a running sandbox: it is not idle until every
+// lease is released.
+type lease struct {
+	life *lifecycle
+	link *link
+	once sync.Once
+}
+
+// lease gives one if the sandbox runs, else nil; l.mu is held.
+func (l *lifecycle) lease() *lease {
+	if l.link == nil {
+		return nil
+	}
+	l.busy++
+	return &lease{life: l, link: l.link}
+}
+
+// release ends the lease; more than once is fine.
+func (le *lease) release() {
+	le.once.Do(func() {
+		le.life.mu.Lock()
+		defer le.life.mu.Unlock()
+		le.life.busy--
+		le.life.lastUsed = time.Now()
+	})
+}
+
+// acquire finds or starts the sandbox. It waits no longer than ctx; a start
+// goes on without those who left.
+func (c *Client) acquire(ctx context.Context, id ID, ref Ref) (*lease, error) {
+	for {
+		l := c.lifecycle(id, ref)
+		le, f := l.enter()
+		switch {
+		case le != nil:
+			return le, nil
+		case f == nil: // retired meanwhile
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return nil, contextError(ctx)
+		case <-f.done:
+		}
+		if f.err != nil {
+			return nil, f.err
+		}
+	}
+}
+
+// enter gives a lease on a running sandbox, or the flight to wait for. It
+// gives neither when the entry is retired.
+func (l *lifecycle) enter() (*lease, *flight) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.retired:
+		return nil, nil
+	case l.link != nil:
+		return l.lease(), nil
+	case l.flight == nil:
+		l.fly(l.start)
+	}
+	return nil, l.flight
+}
+
+// fly begins a flight; l.mu is held. Its goroutine ends with the flight.
+func (l *lifecycle) fly(do func() error) *flight {
+	f := &flight{done: make(chan struct{})}
+	l.flight = f
+	go func() {
+		err := do()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.flight = nil
+		l.retireIfGone()
+		f.err = err
+		close(f.done)
+	}()
+	return f
+}
+
+// retireIfGone takes the entry out of the map when nothing is left to know.
+func (l *lifecycle) retireIfGone() {
+	if l.link != nil || l.flight != nil {
+		return
+	}
+	l.retired = true
+	l.client.mu.Lock()
+	defer l.client.mu.Unlock()
+	if l.client.lives[l.id] == l {
+		delete(l.client.lives, l.id)
+	}
+}
+
+// start records and creates the sandbox and shakes hands with it. It belongs
+// to nobody's request, so it has a deadline of its own.
+func (l *lifecycle) start() error {
+	c := l.client
+	if c.isClosing() {
+		return &Error{Code: CodeUnavailable, Op: "start", Message: "The gateway is stopping", RetryAfter: 5 * time.Second}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), c.opts.StartTimeout)
+	defer cancel()
+	began := time.Now()
+	link, err := l.create(ctx)
+	c.opts.Observe("start", observed(err), time.Since(began))
+	if err != nil {
+		c.opts.Logger.Error("sandbox did not start", "sandbox", l.id, "app", l.ref.App, "error", err)
+		return startError(l.id, err)
+	}
+	c.opts.Logger.Info("sandbox started", "sandbox", l.id, "app", l.ref.App, "took", time.Since(began))
+	l.opened(link)
+	return nil
+}
+
+// create makes the sandbox; what fails half-way is destroyed again.
+func (l *lifecycle) create(ctx context.Context) (*link, error) {
+	c := l.client
+	now := time.Now()
+	record := Record{ID: l.id, Ref: l.ref, CreatedAt: now, LastUsed: now}
+	if err := c.opts.Records.SaveSandbox(ctx, record); err != nil {
+		return nil, fmt.Errorf("record: %w", err)
+	}
+	spec := Spec{ID: l.id, Limits: c.opts.Limits}
+	err := c.opts.Driver.Create(ctx, spec)
+	if errors.Is(err, ErrExists) { // a dead one that was not cleared, or one that we gave up
+		if err := c.opts.Driver.Destroy(ctx, l.id, KeepWorkspace); err != nil {
+			return nil, fmt.Errorf("clear the one before: %w", err)
+		}
+		err = c.opts.Driver.Create(ctx, spec)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("create: %w", err)
+	}
+	link := newLink(c.opts.Driver, l.id)
+	if _, err := link.health(ctx); err != nil {
+		link.close()
+		l.discard()
+		return nil, fmt.Errorf("handshake: %w", err)
+	}
+	return link, nil
+}
+
+// opened notes that the sandbox runs, and where to talk to it.
+func (l *lifecycle) opened(link *link) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.link, l.lastUsed, l.saved = link, time.Now(), time.Now()
+}
+
+// discard destroys what a failed start left. The start's own deadline may be
+// what failed, so clearing up has another.
+func (l *lifecycle) discard() {
+	ctx, cancel := context.WithTimeout(context.Background(), l.client.opts.StartTimeout)
+	defer cancel()
+	if err := l.client.opts.Driver.Destroy(ctx, l.id, KeepWorkspace); err != nil {
+		l.client.opts.Logger.Error("failed start was not cleared", "sandbox", l.id, "error", err)
+	}
+}
+
+// lost notes that the sandbox behind a link does not answer any more, unless
+// that is known already, and clears it away. The next operation starts another.
+func (l *lifecycle) lost(dead *link, why string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.link != dead || l.flight != nil {
+		return
+	}
+	l.client.opts.Logger.Warn("sandbox lost", "sandbox", l.id, "app", l.ref.App, "why", why)
+	l.flyDown(why, KeepWorkspace)
+}
+
+// end stops the sandbox if allowed says so while nothing can get in, and gives
+// the flight; nil when it was not allowed.
+func (l *lifecycle) end(why string, workspace Workspace, allowed func() bool) *flight {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.flight != nil || l.retired || !allowed() {
+		return nil
+	}
+	return l.flyDown(why, workspace)
+}
+
+// flyDown begins the end; l.mu is held. Like a start it belongs to nobody's
+// request and has a deadline of its own.
+func (l *lifecycle) flyDown(why string, workspace Workspace) *flight {
+	link := l.link
+	l.link = nil
+	return l.fly(func() error {
+		if link != nil {
+			link.close()
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), l.client.opts.StartTimeout)
+		defer cancel()
+		return l.destroy(ctx, why, workspace)
+	})
+}
+
+func (l *lifecycle) destroy(ctx context.Context, why string, workspace Workspace) error {
+	c := l.client
+	began := time.Now()
+	err := c.opts.Driver.Destroy(ctx, l.id, workspace)
+	c.opts.Observe("destroy", observed(err), time.Since(began))
+	if err != nil {
+		c.opts.Logger.Error("sandbox did not end", "sandbox", l.id, "error", err)
+		return &Error{Code: CodeInternal, Op: "destroy", Sandbox: l.id, Message: "The sandbox could not be ended", Err: err}
+	}
+	c.opts.Logger.Info("sandbox ended", "sandbox", l.id, "app", l.ref.App, "why", why)
+	return l.remember(ctx, workspace)
+}
+
+// remember brings the record up to date with an end.
+func (l *lifecycle) remember(ctx context.Context, workspace Workspace) error {
+	if workspace == RemoveWorkspace {
+		return l.client.opts.Records.DeleteSandbox(ctx, l.id)
+	}
+	return l.save(ctx)
+}
+
+// save writes the time of the last use, if it changed.
+func (l *lifecycle) save(ctx context.Context) error {
+	l.mu.Lock()
+	used, saved := l.lastUsed, l.saved
+	l.mu.Unlock()
+	if !used.After(saved) {
+		return nil
+	}
+	record := Record{ID: l.id, Ref: l.ref, CreatedAt: used, LastUsed: used}
+	if err := l.client.opts.Records.SaveSandbox(ctx, record); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.saved = used
+	return nil
+}

@@ -1,0 +1,201 @@
+package sandboxclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// atOnce bounds how many sandboxes are looked at, or ended, at the same time.
+const atOnce = 8
+
+// Adopt takes over what an earlier gateway left on the engine: a sandbox that
+// is on record and shakes hands goes on, with its contexts; every other is
+// ended, its workspace kept. Call it once, before the first operation.
+func (c *Client) Adopt(ctx context.Context) error {
+	records, err := c.opts.Records.ListSandboxes(ctx)
+	if err != nil {
+		return fmt.Errorf("list records: %w", err)
+	}
+	ids, err := c.opts.Driver.List(ctx)
+	if err != nil {
+		return fmt.Errorf("list sandboxes: %w", err)
+	}
+	refs := make(map[ID]Ref, len(records))
+	for _, r := range records {
+		refs[r.ID] = r.Ref
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for _, id := range ids {
+		group.Go(func() error {
+			ref, recorded := refs[id]
+			if recorded && c.takeOver(ctx, id, ref) {
+				return nil
+			}
+			c.opts.Logger.Info("clearing a sandbox that was left", "sandbox", id)
+			return c.opts.Driver.Destroy(ctx, id, KeepWorkspace)
+		})
+	}
+	return group.Wait()
+}
+
+// takeOver enters a sandbox that shakes hands among those that run.
+func (c *Client) takeOver(ctx context.Context, id ID, ref Ref) bool {
+	link := newLink(c.opts.Driver, id)
+	if _, err := link.alive(ctx); err != nil {
+		link.close()
+		return false
+	}
+	c.lifecycle(id, ref).opened(link)
+	c.opts.Logger.Info("sandbox taken over", "sandbox", id, "app", ref.App)
+	return true
+}
+
+// Reap ends sandboxes that were idle for Options.SleepAfter, and writes down
+// when the others were last used, until ctx ends.
+func (c *Client) Reap(ctx context.Context) {
+	tick := time.NewTicker(min(max(c.opts.SleepAfter/10, 100*time.Millisecond), 30*time.Second))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			c.reapOnce(ctx)
+		}
+	}
+}
+
+func (c *Client) reapOnce(ctx context.Context) {
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for _, l := range c.all() {
+		group.Go(func() error {
+			c.reapIdle(ctx, l)
+			return nil
+		})
+	}
+	_ = group.Wait()
+}
+
+// reapIdle ends one sandbox if nothing ran in it long enough; what sandboxd
+// still runs for nobody counts as work.
+func (c *Client) reapIdle(ctx context.Context, l *lifecycle) {
+	if err := l.save(ctx); err != nil {
+		c.opts.Logger.Error("last use was not recorded", "sandbox", l.id, "error", err)
+	}
+	if !l.idle(c.opts.SleepAfter) || c.stillWorks(ctx, l) {
+		return
+	}
+	why := fmt.Sprintf("idle for %s", c.opts.SleepAfter)
+	if f := l.end(why, KeepWorkspace, l.idleLocked(c.opts.SleepAfter)); f != nil {
+		<-f.done // bounded: a flight has a deadline
+	}
+}
+
+// stillWorks asks sandboxd whether detached executions run. Work counts as use.
+func (c *Client) stillWorks(ctx context.Context, l *lifecycle) bool {
+	le := l.peek()
+	if le == nil {
+		return false
+	}
+	health, err := le.alive(ctx)
+	if err != nil || health.Busy == 0 {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lastUsed = time.Now()
+	return true
+}
+
+// peek gives the link without using the sandbox.
+func (l *lifecycle) peek() *link {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.link
+}
+
+func (l *lifecycle) idle(after time.Duration) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.idleLocked(after)()
+}
+
+// idleLocked asks, with l.mu held, whether the sandbox runs and is idle.
+func (l *lifecycle) idleLocked(after time.Duration) func() bool {
+	return func() bool { return l.link != nil && l.busy == 0 && time.Since(l.lastUsed) >= after }
+}
+
+// Close refuses new work and ends every sandbox; workspaces are kept. What
+// still runs is cut off, so let requests end before. It waits no longer than ctx.
+func (c *Client) Close(ctx context.Context) error {
+	c.mu.Lock()
+	c.closing = true
+	c.mu.Unlock()
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for _, l := range c.all() {
+		group.Go(func() error { return l.shut(ctx) })
+	}
+	return group.Wait()
+}
+
+// shut waits for a flight under way, then ends what runs.
+func (l *lifecycle) shut(ctx context.Context) error {
+	for {
+		f := l.underWay()
+		if f == nil {
+			f = l.end("the gateway stops", KeepWorkspace, func() bool { return l.link != nil })
+		}
+		if f == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), fmt.Errorf("sandbox %s still ends", l.id))
+		case <-f.done:
+		}
+		if l.peek() == nil && l.underWay() == nil {
+			return f.err
+		}
+	}
+}
+
+func (l *lifecycle) underWay() *flight {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.flight
+}
+
+// Destroy ends the sandbox, whatever runs in it, and its workspace if asked.
+// One that does not run, or never did, is no error.
+func (s *Sandbox) Destroy(ctx context.Context, workspace Workspace) error {
+	return s.observe(ctx, "destroy sandbox", func() error { return s.destroy(ctx, workspace) })
+}
+
+func (s *Sandbox) destroy(ctx context.Context, workspace Workspace) error {
+	for {
+		l := s.client.lifecycle(s.id, s.ref)
+		mine := true
+		f := l.end("destroyed", workspace, func() bool { return true })
+		if f == nil {
+			f, mine = l.underWay(), false
+		}
+		if f == nil {
+			continue // retired, or landed just now: look again
+		}
+		select {
+		case <-ctx.Done():
+			return contextError(ctx)
+		case <-f.done:
+		}
+		if mine {
+			return f.err
+		}
+	}
+}

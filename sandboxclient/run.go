@@ -1,0 +1,151 @@
+package sandboxclient
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/google/uuid"
+
+	"sandgate/sandboxclient/wire"
+)
+
+// RunCode runs a cell in a code context, which is made when it is not there.
+// Cells of one context run one after the other. When ctx ends, the cell is
+// interrupted, unless it was detached; variables are kept.
+//
+// A program that fails is a Run, not an error.
+func (s *Sandbox) RunCode(ctx context.Context, code string, opts RunOptions) (*Run, error) {
+	c := s.client
+	timeout := c.timeout(opts.Timeout)
+	request := wire.RunRequest{
+		ID:        uuid.NewString(),
+		Context:   c.contextSpec(opts),
+		Code:      code,
+		Stdin:     opts.Stdin,
+		TimeoutMS: timeout.Milliseconds(),
+		Output:    c.limits(0, 0),
+		Detach:    opts.Detach,
+	}
+	t := newTranscript(c.opts.Output.Keep)
+	err := s.with(ctx, "run code", func(ctx context.Context, l *link) error {
+		return s.follow(ctx, l, "/v1/run", request, timeout, t.take)
+	})
+	if err != nil {
+		return nil, err
+	}
+	run := &Run{
+		Execution:  request.ID,
+		Stdout:     text(t.stdout.data, t.exit.Truncated),
+		Stderr:     text(t.stderr.data, t.exit.Truncated),
+		Results:    t.results,
+		Exit:       t.exit,
+		Background: t.background,
+	}
+	if err := s.tellStart(ctx, run, request.Context.ID, t.start); err != nil {
+		return nil, err
+	}
+	return run, nil
+}
+
+// contextSpec is the code context that a cell asks for.
+func (c *Client) contextSpec(opts RunOptions) wire.ContextSpec {
+	language := orDefault(opts.Language, wire.Python)
+	return wire.ContextSpec{
+		ID:       orDefault(opts.Context, DefaultContext(language)),
+		Language: language,
+		Env:      c.opts.ContextEnv,
+	}
+}
+
+// DefaultContext is the id of a language's context when none is named.
+func DefaultContext(language string) string { return "default-" + language }
+
+// tellStart says how the kernel behind a cell came about.
+func (s *Sandbox) tellStart(ctx context.Context, run *Run, codeContext string, start wire.Start) error {
+	// The cell has run: its kernel is counted even if the caller has just left.
+	ctx = context.WithoutCancel(ctx)
+	generation, err := s.client.opts.Records.Generation(ctx, s.id, codeContext, start.KernelStarted)
+	if err != nil {
+		return s.failure(ctx, "count kernels", err)
+	}
+	run.Generation = generation
+	switch {
+	case !start.KernelStarted:
+		run.Start = StartRunning
+	case generation <= 1:
+		run.Start = StartFresh
+	default:
+		run.Start, run.Restart = StartRestarted, orDefault(plain(start.Reason), "the sandbox was started anew")
+	}
+	return nil
+}
+
+// Exec runs a command to its end, with its whole process tree. A command that
+// fails is a result, not an error; one that cannot be started is invalid.
+func (s *Sandbox) Exec(ctx context.Context, cmd Command) (*ExecResult, error) {
+	c := s.client
+	timeout := c.timeout(cmd.Timeout)
+	request := wire.ExecRequest{
+		ID:        uuid.NewString(),
+		Argv:      cmd.Argv,
+		Env:       cmd.Env,
+		Dir:       cmd.Dir,
+		Stdin:     cmd.Stdin,
+		TimeoutMS: timeout.Milliseconds(),
+		Output:    c.limits(cmd.Keep, cmd.Max),
+		Detach:    cmd.Detach,
+	}
+	t := newTranscript(request.Output.Keep)
+	err := s.with(ctx, "exec", func(ctx context.Context, l *link) error {
+		return s.follow(ctx, l, "/v1/exec", request, timeout, t.take)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &ExecResult{Execution: request.ID, Stdout: t.stdout.data, Stderr: t.stderr.data, Exit: t.exit}, nil
+}
+
+// Contexts lists the code contexts in the order of their creation. A sandbox
+// that does not run has none, and is not started for the question.
+func (s *Sandbox) Contexts(ctx context.Context) ([]CodeContext, error) {
+	var contexts []CodeContext
+	err := s.ifRunning(ctx, "list contexts", func(ctx context.Context, l *link) error {
+		return l.call(ctx, http.MethodGet, "/v1/contexts", nil, nil, &contexts)
+	})
+	return contexts, err
+}
+
+// InterruptContext ends the cell that a context runs; its variables are kept.
+// A context that runs nothing is a conflict.
+func (s *Sandbox) InterruptContext(ctx context.Context, codeContext string) error {
+	idle := Errorf(CodeConflict, "Nothing is running here")
+	err := s.ifRunning(ctx, "interrupt", func(ctx context.Context, l *link) error {
+		idle = nil
+		return l.call(ctx, http.MethodPost, contextPath(codeContext)+"/interrupt", nil, nil, nil)
+	})
+	if err == nil && idle != nil {
+		return s.failure(ctx, "interrupt", idle)
+	}
+	return err
+}
+
+// DeleteContext ends a context's kernel with everything it started; the next
+// cell starts a new one. A context that is not there is no error.
+func (s *Sandbox) DeleteContext(ctx context.Context, codeContext string) error {
+	err := s.ifRunning(ctx, "delete context", func(ctx context.Context, l *link) error {
+		return l.call(ctx, http.MethodDelete, contextPath(codeContext), nil, nil, nil)
+	})
+	if err != nil && CodeOf(err) == CodeNotFound {
+		return nil
+	}
+	return err
+}
+
+// Generation counts the kernels that a context ever had.
+func (s *Sandbox) Generation(ctx context.Context, codeContext string) (int, error) {
+	n, err := s.client.opts.Records.Generation(ctx, s.id, codeContext, false)
+	return n, s.failure(ctx, "count kernels", err)
+}
+
+func contextPath(id string) string { return "/v1/contexts/" + url.PathEscape(id) }
