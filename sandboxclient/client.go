@@ -12,7 +12,8 @@ import (
 // Records keeps what was promised about sandboxes across restarts of the
 // gateway. Methods may be called from many goroutines.
 type Records interface {
-	// SaveSandbox inserts a record or replaces the one with its id.
+	// SaveSandbox inserts a record or replaces the one with its id, of which
+	// CreatedAt stays.
 	SaveSandbox(ctx context.Context, r Record) error
 	// ListSandboxes gives all records, in no order.
 	ListSandboxes(ctx context.Context) ([]Record, error)

@@ -1,0 +1,49 @@
+package local
+
+import (
+	"path/filepath"
+
+	"sandgate/sandboxclient"
+)
+
+// A layout names every path below the state directory.
+//
+//	sandboxes/<id>/workspace   the only durable tree, /workspace inside
+//	sandboxes/<id>/bundle      config.json, the process record, the runtime's log
+//	run/<id>                   the link: socket and token, /run/sandgate inside
+//	run/oci                    the runtime's own state
+//	run/rootfs, run/etc        what all sandboxes share, read-only
+//
+// The bundle directory is made first and removed last: while it is there, the
+// sandbox is not forgotten.
+type layout struct{ state string }
+
+func (l layout) sandboxes() string   { return filepath.Join(l.state, "sandboxes") }
+func (l layout) run() string         { return filepath.Join(l.state, "run") }
+func (l layout) runtimeRoot() string { return filepath.Join(l.run(), "oci") }
+func (l layout) rootfs() string      { return filepath.Join(l.run(), "rootfs") }
+func (l layout) etc() string         { return filepath.Join(l.run(), "etc") }
+
+func (l layout) sandbox(id sandboxclient.ID) string {
+	return filepath.Join(l.sandboxes(), string(id))
+}
+
+func (l layout) workspace(id sandboxclient.ID) string {
+	return filepath.Join(l.sandbox(id), "workspace")
+}
+
+func (l layout) bundle(id sandboxclient.ID) string {
+	return filepath.Join(l.sandbox(id), "bundle")
+}
+
+func (l layout) link(id sandboxclient.ID) string {
+	return filepath.Join(l.run(), string(id))
+}
+
+// In a bundle.
+const (
+	specName   = "config.json"
+	recordName = "process"
+	pidName    = "pid"
+	logName    = "runtime.log"
+)

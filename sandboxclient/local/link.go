@@ -1,0 +1,209 @@
+package local
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"sandgate/sandboxclient"
+	"sandgate/sandboxclient/wire"
+)
+
+const (
+	helloTimeout = 2 * time.Second
+	maxGreeting  = 64 // connections that have not said hello yet
+	maxParked    = 64 // connections that wait for a Dial
+	acceptPause  = 50 * time.Millisecond
+)
+
+// A link is the gateway's end of one sandbox: a socket on which sandboxd parks
+// connections until somebody dials. Its peer is not trusted: what it may hold
+// open is bounded, and a connection counts only after a good hello.
+type link struct {
+	listener *net.UnixListener
+	token    string
+	greeting chan struct{} // a slot for each connection that has not said hello
+	parked   chan *net.UnixConn
+
+	ctx  context.Context // ends with close
+	stop context.CancelFunc
+	wg   sync.WaitGroup // the accept loop and the greeters
+}
+
+func socketPath(dir string) string { return filepath.Join(dir, wire.SocketName) }
+func tokenPath(dir string) string  { return filepath.Join(dir, wire.TokenName) }
+
+// makeLinkDir makes a link's directory with a new token. What an earlier
+// sandbox of the same id left there goes.
+func makeLinkDir(dir string) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(tokenPath(dir), []byte(rand.Text()+"\n"), 0o600)
+}
+
+// openLink listens in a directory that makeLinkDir made, in this process or in
+// an earlier one: a socket that is left there is replaced.
+func openLink(dir string) (*link, error) {
+	token, err := os.ReadFile(tokenPath(dir))
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(socketPath(dir)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: socketPath(dir), Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	l := &link{
+		listener: listener,
+		token:    strings.TrimSpace(string(token)),
+		greeting: make(chan struct{}, maxGreeting),
+		parked:   make(chan *net.UnixConn, maxParked),
+	}
+	l.ctx, l.stop = context.WithCancel(context.Background()) // ends in close
+	l.wg.Go(l.accept)
+	return l, nil
+}
+
+// close ends the link and everything parked on it. It may be called more than once.
+func (l *link) close() {
+	l.stop()
+	_ = l.listener.Close()
+	l.wg.Wait()
+	for {
+		select {
+		case conn := <-l.parked:
+			_ = conn.Close()
+		default:
+			return
+		}
+	}
+}
+
+// accept runs until the listener is closed.
+func (l *link) accept() {
+	for {
+		conn, err := l.listener.AcceptUnix()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return
+		case err != nil: // out of descriptors, say: sandboxd will come again
+			l.pause()
+		default:
+			l.receive(conn)
+		}
+	}
+}
+
+func (l *link) pause() {
+	select {
+	case <-time.After(acceptPause):
+	case <-l.ctx.Done():
+	}
+}
+
+// receive greets a connection in a goroutine that ends within helloTimeout or
+// with the link.
+func (l *link) receive(conn *net.UnixConn) {
+	select {
+	case l.greeting <- struct{}{}:
+	default:
+		_ = conn.Close()
+		return
+	}
+	l.wg.Go(func() {
+		defer func() { <-l.greeting }()
+		if err := l.greet(conn); err != nil {
+			_ = conn.Close()
+			return
+		}
+		l.park(conn)
+	})
+}
+
+// greet reads and checks the hello.
+func (l *link) greet(conn *net.UnixConn) error {
+	if err := conn.SetReadDeadline(time.Now().Add(helloTimeout)); err != nil {
+		return err
+	}
+	stop := context.AfterFunc(l.ctx, func() { _ = conn.Close() })
+	hello, err := wire.ReadHello(conn)
+	if !stop() || err != nil {
+		return errors.Join(err, l.ctx.Err())
+	}
+	if err := hello.Check(l.token); err != nil {
+		return err
+	}
+	if hello.Role != wire.RoleServe {
+		return fmt.Errorf("unknown role %.20q", hello.Role)
+	}
+	return conn.SetReadDeadline(time.Time{})
+}
+
+// park keeps the connection for a Dial. When the house is full the oldest goes,
+// as it is the likeliest to be dead.
+func (l *link) park(conn *net.UnixConn) {
+	for {
+		select {
+		case l.parked <- conn:
+			return
+		default:
+		}
+		select {
+		case oldest := <-l.parked:
+			_ = oldest.Close()
+		default:
+		}
+	}
+}
+
+// take gives the oldest parked connection that is alive, or waits for one until
+// ctx ends. The end of the link is ErrGone.
+func (l *link) take(ctx context.Context) (net.Conn, error) {
+	for {
+		if l.ctx.Err() != nil {
+			return nil, sandboxclient.ErrGone
+		}
+		select {
+		case conn := <-l.parked:
+			if silent(conn) {
+				return conn, nil
+			}
+			_ = conn.Close()
+		case <-l.ctx.Done():
+			return nil, sandboxclient.ErrGone
+		case <-ctx.Done():
+			return nil, fmt.Errorf("no connection from sandboxd: %w", context.Cause(ctx))
+		}
+	}
+}
+
+// silent says whether the peer is still there and has, as it must, said nothing
+// after its hello. It does not block.
+func silent(conn *net.UnixConn) bool {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return false
+	}
+	quiet := false
+	err = raw.Control(func(fd uintptr) {
+		var one [1]byte
+		_, _, err := unix.Recvfrom(int(fd), one[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+		quiet = errors.Is(err, unix.EAGAIN)
+	})
+	return err == nil && quiet
+}
