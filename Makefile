@@ -49,9 +49,12 @@ bin/gateway: $(SOURCES)
 bin/sandboxd: $(SOURCES)
 	@$(STATIC) sandboxd . ./cmd/sandboxd $(STRIPPED)
 
+# runsc compares this version before it restores a checkpoint.
 bin/runsc: tools/runsc/go.mod tools/runsc/go.sum
 	@echo "building runsc the first time takes about two minutes"
-	@$(STATIC) runsc tools/runsc gvisor.dev/gvisor/runsc $(STRIPPED)
+	@version=$$(sed -n 's/^require gvisor.dev.gvisor \([^ ]*\).*/\1/p' tools/runsc/go.mod); \
+	$(STATIC) runsc tools/runsc gvisor.dev/gvisor/runsc \
+		-ldflags "-s -w -X gvisor.dev/gvisor/runsc/version.version=$$version"
 
 bin/runc: tools/runc/go.mod tools/runc/go.sum
 	@tools/setup.sh runc
