@@ -1,0 +1,228 @@
+package sandboxclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"sandgate/sandboxclient/wire"
+)
+
+// engine is a driver whose sandboxes live in this process, so that the life
+// cycle can be driven through every order of events on a clock of its own.
+type engine struct {
+	mu        sync.Mutex
+	boxes     map[ID]*engineBox
+	creates   int
+	destroys  int
+	removed   map[ID]bool
+	createErr error
+	bootTime  time.Duration
+	dead      bool // new sandboxes never answer
+}
+
+var _ Driver = (*engine)(nil)
+
+// engineBox is one sandbox: an HTTP server on pipes.
+type engineBox struct {
+	id      ID
+	conns   chan net.Conn
+	gone    chan struct{}
+	server  *http.Server
+	busy    int
+	started bool
+}
+
+func newEngine() *engine {
+	return &engine{boxes: make(map[ID]*engineBox), removed: make(map[ID]bool)}
+}
+
+func (e *engine) Create(ctx context.Context, spec Spec) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(e.bootTime):
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.creates++
+	switch {
+	case e.createErr != nil:
+		return e.createErr
+	case e.boxes[spec.ID] != nil:
+		return ErrExists
+	}
+	b := &engineBox{id: spec.ID, conns: make(chan net.Conn), gone: make(chan struct{})}
+	b.server = &http.Server{Handler: b.handler()}
+	e.boxes[spec.ID] = b
+	if !e.dead {
+		go func() { _ = b.server.Serve(b) }()
+	}
+	return nil
+}
+
+func (e *engine) List(context.Context) ([]ID, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Collect(maps.Keys(e.boxes)), nil
+}
+
+func (e *engine) Dial(ctx context.Context, id ID) (net.Conn, error) {
+	e.mu.Lock()
+	b := e.boxes[id]
+	e.mu.Unlock()
+	if b == nil {
+		return nil, ErrGone
+	}
+	near, far := net.Pipe()
+	select {
+	case b.conns <- far:
+		return near, nil
+	case <-b.gone:
+		return nil, ErrGone
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (e *engine) Destroy(_ context.Context, id ID, workspace Workspace) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.destroys++
+	if workspace == RemoveWorkspace {
+		e.removed[id] = true
+	}
+	if b := e.boxes[id]; b != nil {
+		delete(e.boxes, id)
+		b.kill()
+	}
+	return nil
+}
+
+// kill ends a sandbox behind the client's back; the engine still lists it.
+func (e *engine) kill(id ID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.boxes[id].kill()
+}
+
+func (e *engine) count() (creates, destroys, running int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.creates, e.destroys, len(e.boxes)
+}
+
+func (b *engineBox) kill() {
+	select {
+	case <-b.gone:
+	default:
+		close(b.gone)
+		_ = b.server.Close()
+	}
+}
+
+// Accept, Close and Addr make the box a listener for its own server.
+func (b *engineBox) Accept() (net.Conn, error) {
+	select {
+	case c := <-b.conns:
+		return c, nil
+	case <-b.gone:
+		return nil, errors.New("gone")
+	}
+}
+
+func (b *engineBox) Close() error   { return nil }
+func (b *engineBox) Addr() net.Addr { return &net.UnixAddr{Name: string(b.id)} }
+
+// handler answers as sandboxd would. The code of a cell is a command to the
+// engine: "block" never ends, "wait" ends after a minute, "hang up" breaks.
+func (b *engineBox) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/health", func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(wire.Health{Version: wire.Version, Busy: b.busy})
+	})
+	mux.HandleFunc("GET /v1/contexts", func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode([]wire.ContextInfo{{ID: "default-python"}})
+	})
+	mux.HandleFunc("POST /v1/run", b.run)
+	return mux
+}
+
+func (b *engineBox) run(w http.ResponseWriter, r *http.Request) {
+	var req wire.RunRequest
+	_ = json.NewDecoder(r.Body).Decode(&req)
+	send := func(e wire.Event) {
+		frame, _ := wire.AppendEvent(nil, e)
+		_, _ = w.Write(frame)
+		_ = http.NewResponseController(w).Flush()
+	}
+	send(wire.Event{Seq: 1, Type: wire.EventStart, Start: &wire.Start{KernelStarted: !b.started, KernelStarts: 1}})
+	b.started = true
+	switch req.Code {
+	case "block":
+		<-r.Context().Done()
+		return
+	case "wait":
+		time.Sleep(time.Minute)
+	case "hang up":
+		panic(http.ErrAbortHandler)
+	}
+	send(wire.Event{Seq: 2, Type: wire.EventStdout, Data: []byte(req.Code)})
+	send(wire.Event{Seq: 3, Type: wire.EventComplete, Exit: &wire.Exit{Status: wire.StatusExited}})
+}
+
+// memory keeps records for a test.
+type memory struct {
+	mu          sync.Mutex
+	records     map[ID]Record
+	generations map[string]int
+}
+
+func newMemory() *memory {
+	return &memory{records: make(map[ID]Record), generations: make(map[string]int)}
+}
+
+func (m *memory) SaveSandbox(_ context.Context, r Record) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.records[r.ID] = r
+	return nil
+}
+
+func (m *memory) ListSandboxes(context.Context) ([]Record, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Collect(maps.Values(m.records)), nil
+}
+
+func (m *memory) DeleteSandbox(_ context.Context, id ID) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.records, id)
+	return nil
+}
+
+func (m *memory) Generation(_ context.Context, id ID, codeContext string, started bool) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key := string(id) + codeContext
+	if started {
+		m.generations[key]++
+	}
+	return m.generations[key], nil
+}
+
+// testClient gives a client on an engine, closed with the test.
+func testClient(t *testing.T, e *engine, m *memory) *Client {
+	t.Helper()
+	c := New(Options{Driver: e, Records: m, Key: []byte("key"), SleepAfter: 10 * time.Minute})
+	t.Cleanup(func() { _ = c.Close(context.Background()) })
+	return c
+}
