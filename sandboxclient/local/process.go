@@ -2,6 +2,7 @@ package local
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -113,8 +114,8 @@ func exited(fd int) bool {
 	return err == nil && n == 1
 }
 
-// kill ends the process if it is still there.
-func (p process) kill() error {
+// kill ends the process if it is still there, and waits for its end.
+func (p process) kill(ctx context.Context) error {
 	pidfd, err := p.open()
 	if errors.Is(err, os.ErrProcessDone) {
 		return nil
@@ -123,16 +124,27 @@ func (p process) kill() error {
 		return err
 	}
 	defer pidfd.Close()
+	if err := signal(pidfd, unix.SIGKILL); err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = pidfd.Close() })
+	defer stop()
+	if err := awaitExit(pidfd); err != nil {
+		return errors.Join(err, context.Cause(ctx))
+	}
+	return nil
+}
+
+// signal sends a signal to a pidfd's process; one that is gone is no error.
+func signal(pidfd *os.File, sig unix.Signal) error {
 	raw, err := pidfd.SyscallConn()
 	if err != nil {
 		return err
 	}
-	var killErr error
-	err = raw.Control(func(fd uintptr) {
-		killErr = unix.PidfdSendSignal(int(fd), unix.SIGKILL, nil, 0)
-	})
-	if errors.Is(killErr, unix.ESRCH) {
-		killErr = nil
+	var sendErr error
+	err = raw.Control(func(fd uintptr) { sendErr = unix.PidfdSendSignal(int(fd), sig, nil, 0) })
+	if errors.Is(sendErr, unix.ESRCH) {
+		sendErr = nil
 	}
-	return errors.Join(err, killErr)
+	return errors.Join(err, sendErr)
 }

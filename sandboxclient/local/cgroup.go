@@ -1,0 +1,85 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"sandgate/sandboxclient"
+)
+
+const cgroupRoot = "/sys/fs/cgroup"
+
+// cgroupsPath is flat and our own, so that nothing is left when it is removed.
+func cgroupsPath(id sandboxclient.ID) string { return "/sandgate-" + string(id) }
+
+// cgroups are the sandbox's directories that exist: one on a unified host, one
+// for each hierarchy otherwise.
+func cgroups(id sandboxclient.ID) []string {
+	name := cgroupsPath(id)
+	own, _ := filepath.Glob(filepath.Join(cgroupRoot, name))
+	each, _ := filepath.Glob(filepath.Join(cgroupRoot, "*", name))
+	return append(own, each...)
+}
+
+// swapIsAccounted says whether the host can limit swap. Version 1 of cgroups
+// cannot on kernels that were booted without it, and then refuses to try.
+func swapIsAccounted() bool {
+	if _, err := os.Stat(filepath.Join(cgroupRoot, "cgroup.controllers")); err == nil {
+		return true
+	}
+	_, err := os.Stat(filepath.Join(cgroupRoot, "memory", "memory.memsw.limit_in_bytes"))
+	return err == nil
+}
+
+const cgroupPoll = 5 * time.Millisecond
+
+// clearCgroups kills what still runs in the sandbox's cgroups and removes them.
+// The runtime does so itself when all is well; this is for when it cannot.
+func clearCgroups(ctx context.Context, id sandboxclient.ID) error {
+	tick := time.NewTicker(cgroupPoll)
+	defer tick.Stop()
+	for {
+		left, err := removeCgroups(cgroups(id))
+		if left == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%d cgroups of %s are left: %w", left, id, errors.Join(err, context.Cause(ctx)))
+		case <-tick.C:
+		}
+	}
+}
+
+// removeCgroups says how many could not be removed yet.
+func removeCgroups(dirs []string) (left int, err error) {
+	for _, dir := range dirs {
+		killCgroup(dir)
+		if e := unix.Rmdir(dir); e != nil && !errors.Is(e, unix.ENOENT) {
+			left, err = left+1, errors.Join(err, e)
+		}
+	}
+	return left, err
+}
+
+// killCgroup kills every process in a cgroup. One that is forked meanwhile is
+// met in the next round.
+func killCgroup(dir string) {
+	procs, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
+	if err != nil {
+		return
+	}
+	for _, field := range strings.Fields(string(procs)) {
+		if pid, err := strconv.Atoi(field); err == nil && pid > 0 {
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"sandgate/sandboxclient"
+)
+
+// undoTimeout bounds the tidying up after what failed.
+const undoTimeout = 30 * time.Second
+
+// Create starts a sandbox.
+func (d *Driver) Create(ctx context.Context, spec sandboxclient.Spec) error {
+	if !spec.ID.Valid() {
+		return fmt.Errorf("create sandbox: malformed id %.40q", spec.ID)
+	}
+	if err := d.claim(spec.ID); err != nil {
+		return fmt.Errorf("create sandbox %s: %w", spec.ID, err)
+	}
+	if err := d.start(ctx, spec); err != nil {
+		return fmt.Errorf("create sandbox %s: %w", spec.ID, errors.Join(err, d.undo(ctx, spec.ID)))
+	}
+	return nil
+}
+
+// claim makes the bundle directory: of several callers one gets it.
+func (d *Driver) claim(id sandboxclient.ID) error {
+	if err := os.MkdirAll(d.layout.sandbox(id), 0o700); err != nil {
+		return err
+	}
+	err := os.Mkdir(d.layout.bundle(id), 0o700)
+	if errors.Is(err, os.ErrExist) {
+		return sandboxclient.ErrExists
+	}
+	return err
+}
+
+// start does what can fail half-way. The link's directory comes before the
+// runtime, since it is mounted; the link itself after it, as sandboxd tries until
+// somebody listens.
+func (d *Driver) start(ctx context.Context, spec sandboxclient.Spec) error {
+	if err := makeWorkspace(d.layout.workspace(spec.ID)); err != nil {
+		return fmt.Errorf("make workspace: %w", err)
+	}
+	if err := makeLinkDir(d.layout.link(spec.ID)); err != nil {
+		return fmt.Errorf("make link: %w", err)
+	}
+	bundle := d.layout.bundle(spec.ID)
+	if err := d.writeSpec(spec, bundle); err != nil {
+		return fmt.Errorf("write bundle: %w", err)
+	}
+	if err := d.engine.run(ctx, spec.ID, bundle); err != nil {
+		return fmt.Errorf("%s run: %w", d.engine.kind, err)
+	}
+	record, err := recordProcess(bundle)
+	if err != nil {
+		return fmt.Errorf("record process: %w", err)
+	}
+	s, err := openSandbox(record, d.layout.link(spec.ID))
+	if err != nil {
+		return fmt.Errorf("open link: %w", err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.sandboxes[spec.ID] = s
+	return nil
+}
+
+func (d *Driver) writeSpec(spec sandboxclient.Spec, bundle string) error {
+	oci, err := d.spec(spec)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(oci)
+	if err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(bundle, specName), data)
+}
+
+// undo leaves nothing of a failed Create but the workspace. The caller's context
+// may be what ended, so this has a deadline of its own.
+func (d *Driver) undo(ctx context.Context, id sandboxclient.ID) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
+	defer cancel()
+	return d.Destroy(ctx, id, sandboxclient.KeepWorkspace)
+}

@@ -1,0 +1,134 @@
+package local
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	runc "github.com/containerd/go-runc"
+
+	"sandgate/sandboxclient"
+)
+
+// An engine drives one runtime binary.
+type engine struct {
+	kind kind
+	runc.Runc
+}
+
+func newEngine(k kind, binary, root string) *engine {
+	e := &engine{kind: k, Runc: runc.Runc{
+		Command:   binary,
+		Root:      root,
+		LogFormat: runc.JSON,
+		Setpgid:   true, // Ctrl-C at the gateway's terminal is not for the runtime
+	}}
+	if k == kindRunsc {
+		e.ExtraArgs = runscArgs()
+	}
+	return e
+}
+
+// runscArgs are gVisor's own switches.
+func runscArgs() []string {
+	return []string{
+		"--platform=systrap",
+		"--network=none",              // loopback and nothing else
+		"--host-uds=open",             // sandboxd connects to its link
+		"--overlay2=none",             // writes go to the mounts, the root is read-only
+		"--file-access-mounts=shared", // the gateway replaces sockets under /run/sandgate
+		"--cpu-num-from-quota",
+	}
+}
+
+// run starts a sandbox and returns once its first process runs. What the
+// sandbox prints is dropped: a log that it can fill is a disk that it can fill.
+func (e *engine) run(ctx context.Context, id sandboxclient.ID, bundle string) error {
+	null, err := runc.NewNullIO()
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	r := e.Runc
+	r.Log = filepath.Join(bundle, logName)
+	_, err = r.Run(ctx, string(id), bundle, &runc.CreateOpts{
+		IO:      null,
+		PidFile: filepath.Join(bundle, pidName),
+		Detach:  true,
+	})
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("%w: %s", err, lastError(r.Log))
+}
+
+// delete ends a sandbox and forgets it; an unknown one is no error.
+func (e *engine) delete(ctx context.Context, id sandboxclient.ID) error {
+	err := e.Delete(ctx, string(id), &runc.DeleteOpts{Force: true})
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// list names what the runtime believes to exist.
+func (e *engine) list(ctx context.Context) ([]sandboxclient.ID, error) {
+	containers, err := e.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]sandboxclient.ID, 0, len(containers))
+	for _, c := range containers {
+		ids = append(ids, sandboxclient.ID(c.ID))
+	}
+	return ids, nil
+}
+
+// maxLog bounds how much of a runtime's log is read.
+const maxLog = 1 << 20
+
+// lastError finds the last error in a runtime's JSON log.
+func lastError(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return "it left no log"
+	}
+	defer f.Close()
+	last := "its log says nothing"
+	lines := bufio.NewScanner(io.LimitReader(f, maxLog))
+	for lines.Scan() {
+		var entry struct{ Level, Msg string }
+		if json.Unmarshal(lines.Bytes(), &entry) == nil && entry.Level == "error" {
+			last = strings.TrimSpace(entry.Msg)
+		}
+	}
+	return last
+}
+
+// forget removes the runtime's own state of a sandbox whose processes have
+// ended, for when the runtime cannot read it any more.
+func (e *engine) forget(id sandboxclient.ID) error {
+	switch e.kind {
+	case kindRunc:
+		return os.RemoveAll(filepath.Join(e.Root, string(id)))
+	default:
+		return removeGlob(filepath.Join(e.Root, "*"+string(id)+"*"))
+	}
+}
+
+func removeGlob(pattern string) error {
+	paths, err := filepath.Glob(pattern)
+	for _, path := range paths {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
+}

@@ -1,0 +1,144 @@
+// Package local is the driver for sandboxes on this host: each is an OCI bundle
+// run by an OCI runtime binary, gVisor's runsc or runc. Isolation is the
+// runtime's; this package says what it shall isolate, and tidies up.
+//
+// sandboxd inside a sandbox dials out to a Unix socket that the driver listens
+// on (see package wire); the sandbox has no network. Sandboxes outlive the
+// driver: a new one on the same state directory lists, dials and destroys what
+// an earlier one made.
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"sandgate/sandboxclient"
+)
+
+// A Driver makes sandboxes on this host. New is the only way to get one.
+type Driver struct {
+	layout   layout
+	engine   *engine
+	sandboxd string // path on the host
+	root     string // of every sandbox, read-only
+	hostUsr  bool   // the system inside is the host's /usr
+	log      *slog.Logger
+
+	mu        sync.Mutex
+	sandboxes map[sandboxclient.ID]*sandbox // that this driver has made or dialled
+}
+
+var _ sandboxclient.Driver = (*Driver)(nil)
+
+// New checks the configuration and prepares the state directory. The caller
+// sees to it that nobody else works on the same one, and calls Close.
+func New(ctx context.Context, cfg Config) (*Driver, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	k, err := detectKind(ctx, cfg.Runtime)
+	if err != nil {
+		return nil, err
+	}
+	l := layout{filepath.Clean(cfg.StateDir)}
+	d := &Driver{
+		layout:    l,
+		engine:    newEngine(k, cfg.Runtime, l.runtimeRoot()),
+		sandboxd:  cfg.Sandboxd,
+		root:      cfg.Rootfs,
+		hostUsr:   cfg.Rootfs == "",
+		log:       cfg.Logger,
+		sandboxes: map[sandboxclient.ID]*sandbox{},
+	}
+	if d.hostUsr {
+		d.root = l.rootfs()
+	}
+	if d.log == nil {
+		d.log = slog.Default()
+	}
+	if err := d.prepare(); err != nil {
+		return nil, fmt.Errorf("local driver: prepare %s: %w", l.state, err)
+	}
+	return d, nil
+}
+
+// prepare makes the directories and what all sandboxes share.
+func (d *Driver) prepare() error {
+	for _, dir := range []string{d.layout.state, d.layout.sandboxes(), d.layout.run(), d.layout.runtimeRoot()} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	for _, dir := range []string{d.layout.rootfs(), d.layout.etc()} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	if err := makeEtc(d.layout.etc()); err != nil {
+		return err
+	}
+	if d.hostUsr {
+		return makeRootfs(d.root)
+	}
+	return makeMountPoints(d.root)
+}
+
+// Close ends the links. Sandboxes go on running, for the next driver.
+func (d *Driver) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for id, s := range d.sandboxes {
+		s.release()
+		delete(d.sandboxes, id)
+	}
+	return d.unmountNetns()
+}
+
+// unmountNetns removes the empty network namespace that runsc pins below its
+// root for all its sandboxes; those that run keep it without the mount.
+func (d *Driver) unmountNetns() error {
+	pin := filepath.Join(d.layout.runtimeRoot(), "null-netns")
+	err := unix.Unmount(pin, unix.MNT_DETACH)
+	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EINVAL) {
+		return nil // not there, or no mount
+	}
+	return errors.Join(err, os.Remove(pin))
+}
+
+// List names every sandbox whose bundle is there, and what the runtime believes
+// to exist besides.
+func (d *Driver) List(ctx context.Context) ([]sandboxclient.ID, error) {
+	entries, err := os.ReadDir(d.layout.sandboxes())
+	if err != nil {
+		return nil, err
+	}
+	var ids []sandboxclient.ID
+	seen := map[sandboxclient.ID]bool{}
+	add := func(id sandboxclient.ID) {
+		if id.Valid() && !seen[id] {
+			seen[id] = true
+			ids = append(ids, id)
+		}
+	}
+	for _, e := range entries {
+		id := sandboxclient.ID(e.Name())
+		if _, err := os.Lstat(d.layout.bundle(id)); err == nil {
+			add(id)
+		}
+	}
+	running, err := d.engine.list(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list sandboxes: %w", err)
+	}
+	for _, id := range running {
+		add(id)
+	}
+	return ids, nil
+}
