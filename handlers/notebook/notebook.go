@@ -1,0 +1,123 @@
+// Package notebook is the Notebook: every notebook is a sandbox of its own,
+// and a variable set in one cell is still there in the next.
+package notebook
+
+import (
+	"context"
+	"net/http"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/labstack/echo/v4"
+
+	"sandgate/internal/cell"
+	"sandgate/internal/httpapi"
+	"sandgate/sandboxclient"
+)
+
+// App is the name under which notebooks belong to an owner: no name of a
+// notebook reaches another app's sandbox.
+const App = "notebook"
+
+const (
+	language    = "python"
+	defaultName = "scratch"
+	maxName     = 128 // characters
+)
+
+// codeContext is the context that a notebook's cells run in.
+var codeContext = sandboxclient.DefaultContext(language)
+
+// Sandbox is what a notebook needs of its sandbox to run cells.
+type Sandbox interface {
+	RunCode(ctx context.Context, code string, opts sandboxclient.RunOptions) (*sandboxclient.Run, error)
+	Control
+}
+
+// Control is what a notebook needs of its sandbox beside its cells. None of it
+// starts a sandbox that does not run.
+type Control interface {
+	Contexts(ctx context.Context) ([]sandboxclient.CodeContext, error)
+	Generation(ctx context.Context, codeContext string) (int, error)
+	InterruptContext(ctx context.Context, codeContext string) error
+	DeleteContext(ctx context.Context, codeContext string) error
+}
+
+// A Handler answers the Notebook's requests.
+type Handler struct {
+	open    func(owner, name string) Sandbox
+	maxBody int64
+}
+
+// New makes a handler that opens notebooks' sandboxes with open and takes
+// cells of at most maxBody bytes.
+func New(open func(owner, name string) Sandbox, maxBody int64) *Handler {
+	return &Handler{open: open, maxBody: maxBody}
+}
+
+// answer is a cell's answer with the text of its values.
+type answer struct {
+	cell.Answer
+	Values []string `json:"values"`
+}
+
+// Run answers POST /notebook. The body is a cell of the notebook that
+// ?notebook= names; ?timeout= says how long it may run.
+func (h *Handler) Run(c echo.Context) error {
+	sandbox, _, err := h.notebook(c)
+	if err != nil {
+		return err
+	}
+	timeout, err := httpapi.QueryDuration(c, "timeout")
+	if err != nil {
+		return err
+	}
+	source, err := cell.Read(c, h.maxBody)
+	if err != nil {
+		return err
+	}
+	run, err := sandbox.RunCode(c.Request().Context(), source.Code, sandboxclient.RunOptions{
+		Language: language,
+		Context:  codeContext,
+		Stdin:    source.Stdin,
+		Timeout:  timeout,
+	})
+	if err != nil {
+		return err
+	}
+	return httpapi.JSON(c, http.StatusOK, answer{cell.NewAnswer(run), values(run.Results)})
+}
+
+// values gives the text of every result, dicts and lists included.
+func values(results []sandboxclient.Result) []string {
+	texts := make([]string, 0, len(results))
+	for _, r := range results {
+		texts = append(texts, r.Text)
+	}
+	return texts
+}
+
+// notebook opens the sandbox of the notebook that the query names.
+func (h *Handler) notebook(c echo.Context) (Sandbox, string, error) {
+	name, ok := httpapi.Query(c, "notebook")
+	if !ok {
+		name = defaultName
+	}
+	if !validName(name) {
+		return nil, "", sandboxclient.Errorf(sandboxclient.CodeInvalid,
+			"A notebook's name has 1 to %d characters, none of them a control character", maxName)
+	}
+	return h.open(httpapi.Owner(c), name), name, nil
+}
+
+func validName(name string) bool {
+	if n := utf8.RuneCountInString(name); n == 0 || n > maxName || !utf8.ValidString(name) {
+		return false
+	}
+	for _, r := range name {
+		if unicode.IsControl(r) {
+			return false
+		}
+	}
+	return true
+}

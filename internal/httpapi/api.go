@@ -1,0 +1,82 @@
+package httpapi
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Options say what an API reports to and whom it answers.
+type Options struct {
+	Logger   *slog.Logger
+	Registry prometheus.Registerer
+	Guard    *Guard
+}
+
+// An API answers requests with the handlers that were given to Handle.
+type API struct {
+	echo    *echo.Echo
+	log     *slog.Logger
+	metrics *metrics
+	guard   *Guard
+	apps    map[string]string // by route pattern
+}
+
+// New makes an API without routes.
+func New(opts Options) *API {
+	a := &API{
+		echo:    echo.New(),
+		log:     opts.Logger,
+		metrics: newMetrics(opts.Registry),
+		guard:   opts.Guard,
+		apps:    map[string]string{},
+	}
+	a.echo.Logger.SetOutput(io.Discard) // what it would say is said by observe
+	a.echo.HTTPErrorHandler = func(err error, c echo.Context) { a.fail(c, err) }
+	a.echo.Use(a.observe, a.guarded)
+	return a
+}
+
+// Handle adds a route of an app. A GET route answers HEAD as well; OPTIONS,
+// and 405 with Allow, come by themselves.
+func (a *API) Handle(method, path, app string, h echo.HandlerFunc) {
+	a.apps[path] = app
+	a.echo.Add(method, path, h)
+	if method == http.MethodGet {
+		a.echo.Add(http.MethodHead, path, h)
+	}
+}
+
+// ServeHTTP implements http.Handler.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a.echo.ServeHTTP(w, r)
+}
+
+// guarded refuses what the guard refuses.
+func (a *API) guarded(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if err := a.guard.Check(c.Request()); err != nil {
+			return err
+		}
+		return next(c)
+	}
+}
+
+// safeHeaders are on every answer: nothing of ours is to be guessed at,
+// framed, embedded by other sites or kept. A handler may set others.
+var safeHeaders = [...][2]string{
+	{"X-Content-Type-Options", "nosniff"},
+	{"X-Frame-Options", "DENY"},
+	{"Cross-Origin-Resource-Policy", "same-origin"},
+	{"Referrer-Policy", "no-referrer"},
+	{"Cache-Control", "no-store"},
+}
+
+func setSafeHeaders(header http.Header) {
+	for _, h := range safeHeaders {
+		header.Set(h[0], h[1])
+	}
+}

@@ -1,0 +1,92 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"sandgate/sandboxclient"
+)
+
+// bodySilence bounds how long a client may send nothing of a body that it has
+// begun. Uploads as a whole have no time limit, so silence must have one.
+const bodySilence = time.Minute
+
+// A Body is a request's body, bounded in size and in silence. It remembers why
+// reading it ended, because what the reader of a body makes of that is rarely
+// what the visitor should be told.
+type Body struct {
+	r   io.Reader
+	rc  *http.ResponseController
+	err error
+}
+
+// OpenBody gives the request's body. One that is announced larger than limit
+// bytes is refused before anything is read.
+func OpenBody(c echo.Context, limit int64) (*Body, error) {
+	r, w := c.Request(), c.Response().Writer
+	if r.ContentLength > limit {
+		return nil, tooLarge(limit)
+	}
+	return &Body{r: http.MaxBytesReader(w, r.Body, limit), rc: http.NewResponseController(w)}, nil
+}
+
+// Read implements io.Reader.
+func (b *Body) Read(p []byte) (int, error) {
+	if b.err != nil {
+		return 0, b.err
+	}
+	// A writer that knows no deadlines is a test's; silence cannot hurt there.
+	_ = b.rc.SetReadDeadline(time.Now().Add(bodySilence))
+	n, err := b.r.Read(p)
+	if err == nil {
+		return n, nil
+	}
+	// From here on the connection is read only to notice that the client left,
+	// which may take as long as it likes.
+	_ = b.rc.SetReadDeadline(time.Time{})
+	b.err = bodyError(err)
+	return n, b.err
+}
+
+// Err says why the body could not be read to its end; nil if it could, or if
+// reading goes on.
+func (b *Body) Err() error {
+	if errors.Is(b.err, io.EOF) {
+		return nil
+	}
+	return b.err
+}
+
+// bodyError words what ended a body, io.EOF excepted.
+func bodyError(err error) error {
+	if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return io.EOF
+	}
+	if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return tooLarge(e.Limit)
+	}
+	message := "The body ended before it was complete"
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		message = fmt.Sprintf("The body did not go on for %v", bodySilence)
+	}
+	return &sandboxclient.Error{Code: sandboxclient.CodeInvalid, Message: message, Err: err}
+}
+
+func tooLarge(limit int64) error {
+	return sandboxclient.Errorf(sandboxclient.CodeTooLarge, "The body is larger than %d bytes", limit)
+}
+
+// ReadBody reads the whole body, of at most limit bytes.
+func ReadBody(c echo.Context, limit int64) ([]byte, error) {
+	body, err := OpenBody(c, limit)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(body)
+}

@@ -1,0 +1,66 @@
+package httpapi
+
+import (
+	"strings"
+
+	"github.com/labstack/echo/v4"
+)
+
+// Query gives the first value of a query parameter and whether it is there. It
+// reads queries as URLSearchParams in a browser does: & separates, + is a
+// blank, and a % that begins no escape is a %. So no query is malformed, and
+// none loses a parameter as net/url does with q=100% and path=a;b.
+func Query(c echo.Context, name string) (string, bool) {
+	for pair := range strings.SplitSeq(c.Request().URL.RawQuery, "&") {
+		key, value, _ := strings.Cut(pair, "=")
+		if pair != "" && unescape(key) == name {
+			return unescape(value), true
+		}
+	}
+	return "", false
+}
+
+func unescape(s string) string {
+	s = strings.ReplaceAll(s, "+", " ")
+	if !strings.Contains(s, "%") {
+		return s
+	}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if high, low, ok := escape(s[i:]); ok {
+			out = append(out, high<<4|low)
+			i += 2
+			continue
+		}
+		out = append(out, s[i])
+	}
+	return string(out)
+}
+
+func escape(s string) (high, low byte, ok bool) {
+	if len(s) < 3 || s[0] != '%' {
+		return 0, 0, false
+	}
+	high, okHigh := hexDigit(s[1])
+	low, okLow := hexDigit(s[2])
+	return high, low, okHigh && okLow
+}
+
+func hexDigit(c byte) (byte, bool) {
+	switch {
+	case '0' <= c && c <= '9':
+		return c - '0', true
+	case 'a' <= c && c <= 'f':
+		return c - 'a' + 10, true
+	case 'A' <= c && c <= 'F':
+		return c - 'A' + 10, true
+	}
+	return 0, false
+}
+
+// Flag says whether a query parameter asks for something: ?name, ?name=1 and
+// ?name=true do.
+func Flag(c echo.Context, name string) bool {
+	value, ok := Query(c, name)
+	return ok && (value == "" || value == "1" || value == "true")
+}

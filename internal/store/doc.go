@@ -1,0 +1,7 @@
+// Package store keeps what the gateway promised in a database: whose sandboxes
+// there are, and how many kernels their code contexts had.
+//
+// The database is one SQLite file. Statements stay within what SQLite and
+// PostgreSQL have in common. Migrations only go forward; a database that a
+// newer gateway has written is refused.
+package store

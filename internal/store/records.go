@@ -1,0 +1,92 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"sandgate/sandboxclient"
+)
+
+var _ sandboxclient.Records = (*Store)(nil)
+
+// SaveSandbox implements sandboxclient.Records.
+func (s *Store) SaveSandbox(ctx context.Context, r sandboxclient.Record) error {
+	_, err := s.db.ExecContext(ctx, `
+		INSERT INTO sandboxes (id, owner, app, name, created_at, last_used)
+		VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (id) DO UPDATE SET
+			owner = excluded.owner, app = excluded.app, name = excluded.name, last_used = excluded.last_used`,
+		string(r.ID), r.Ref.Owner, r.Ref.App, r.Ref.Name, r.CreatedAt.UnixMicro(), r.LastUsed.UnixMicro())
+	return wrap("save sandbox", err)
+}
+
+// ListSandboxes implements sandboxclient.Records.
+func (s *Store) ListSandboxes(ctx context.Context) ([]sandboxclient.Record, error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT id, owner, app, name, created_at, last_used FROM sandboxes`)
+	if err != nil {
+		return nil, wrap("list sandboxes", err)
+	}
+	defer rows.Close()
+	var records []sandboxclient.Record
+	for rows.Next() {
+		var r sandboxclient.Record
+		var created, used int64
+		if err := rows.Scan(&r.ID, &r.Ref.Owner, &r.Ref.App, &r.Ref.Name, &created, &used); err != nil {
+			return nil, wrap("list sandboxes", err)
+		}
+		r.CreatedAt, r.LastUsed = time.UnixMicro(created).UTC(), time.UnixMicro(used).UTC()
+		records = append(records, r)
+	}
+	return records, wrap("list sandboxes", rows.Err())
+}
+
+// DeleteSandbox implements sandboxclient.Records.
+func (s *Store) DeleteSandbox(ctx context.Context, id sandboxclient.ID) error {
+	return wrap("delete sandbox", s.within(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM generations WHERE sandbox_id = $1`, string(id)); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `DELETE FROM sandboxes WHERE id = $1`, string(id))
+		return err
+	}))
+}
+
+// Generation implements sandboxclient.Records.
+func (s *Store) Generation(ctx context.Context, id sandboxclient.ID, codeContext string, started bool) (int, error) {
+	query := `SELECT generation FROM generations WHERE sandbox_id = $1 AND context = $2`
+	if started {
+		query = `
+			INSERT INTO generations (sandbox_id, context, generation) VALUES ($1, $2, 1)
+			ON CONFLICT (sandbox_id, context) DO UPDATE SET generation = generations.generation + 1
+			RETURNING generation`
+	}
+	var n int
+	err := s.db.QueryRowContext(ctx, query, string(id), codeContext).Scan(&n)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return n, wrap("count kernels", err)
+}
+
+// within does what must be done whole or not at all.
+func (s *Store) within(ctx context.Context, do func(*sql.Tx) error) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // does nothing after a commit
+	if err := do(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+func wrap(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s in the database: %w", doing, explain(err))
+}
