@@ -83,6 +83,26 @@ func Missing(t testing.TB, reason string) {
 	t.Skip(reason)
 }
 
+// Require skips or fails a test on a machine that cannot run sandboxes.
+func Require(t testing.TB) {
+	t.Helper()
+	if err := able(); err != nil {
+		Missing(t, err.Error())
+	}
+}
+
+func able() error {
+	if os.Geteuid() != 0 {
+		return errors.New("sandboxes need root")
+	}
+	for _, name := range []string{"runsc", "sandboxd", "gateway"} {
+		if _, err := os.Stat(Bin(name)); err != nil {
+			return fmt.Errorf("bin/%s is not built: make build", name)
+		}
+	}
+	return nil
+}
+
 // Bin gives the path of a program that `make build` makes.
 func Bin(name string) string {
 	_, file, _, _ := runtime.Caller(0)
@@ -104,19 +124,14 @@ func (s *sharedDriver) open() (*local.Driver, error) {
 	if s.driver != nil {
 		return s.driver, nil
 	}
-	if os.Geteuid() != 0 {
-		return nil, errors.New("sandboxes need root")
-	}
-	for _, name := range []string{"runsc", "sandboxd"} {
-		if _, err := os.Stat(Bin(name)); err != nil {
-			return nil, fmt.Errorf("bin/%s is not built: make build", name)
-		}
+	if err := able(); err != nil {
+		return nil, err
 	}
 	dir, err := os.MkdirTemp("", "sg")
 	if err != nil {
 		return nil, err
 	}
-	driver, err := local.New(local.Config{StateDir: dir, Runtime: Bin("runsc"), Sandboxd: Bin("sandboxd")})
+	driver, err := local.New(context.Background(), local.Config{StateDir: dir, Runtime: Bin("runsc"), Sandboxd: Bin("sandboxd")})
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
