@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -29,7 +30,7 @@ const maxSocketPath = 107
 // check finds what would make every Create fail, in words that say what to do.
 func (c Config) check() error {
 	if os.Geteuid() != 0 {
-		return fmt.Errorf("local driver: sandboxes need root: start the gateway as root")
+		return errors.New("local driver: sandboxes need root: start the gateway as root")
 	}
 	if !filepath.IsAbs(c.StateDir) {
 		return fmt.Errorf("local driver: the state directory %q must be an absolute path", c.StateDir)

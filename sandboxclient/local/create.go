@@ -58,17 +58,12 @@ func (d *Driver) start(ctx context.Context, spec sandboxclient.Spec) error {
 	if err := d.engine.run(ctx, spec.ID, bundle); err != nil {
 		return fmt.Errorf("%s run: %w", d.engine.kind, err)
 	}
-	record, err := recordProcess(bundle)
-	if err != nil {
+	if err := recordProcess(bundle); err != nil {
 		return fmt.Errorf("record process: %w", err)
 	}
-	s, err := openSandbox(record, d.layout.link(spec.ID))
-	if err != nil {
+	if _, err := d.take(spec.ID); err != nil {
 		return fmt.Errorf("open link: %w", err)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.sandboxes[spec.ID] = s
 	return nil
 }
 
@@ -81,7 +76,7 @@ func (d *Driver) writeSpec(spec sandboxclient.Spec, bundle string) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(bundle, specName), data)
+	return os.WriteFile(filepath.Join(bundle, specName), data, 0o600)
 }
 
 // undo leaves nothing of a failed Create but the workspace. The caller's context

@@ -22,10 +22,10 @@ func (d *Driver) Destroy(ctx context.Context, id sandboxclient.ID, workspace san
 }
 
 func (d *Driver) destroy(ctx context.Context, id sandboxclient.ID, workspace sandboxclient.Workspace) error {
-	d.forget(id)
 	if err := d.end(ctx, id); err != nil {
 		return err
 	}
+	d.forget(id)
 	if err := os.RemoveAll(d.layout.link(id)); err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (d *Driver) destroy(ctx context.Context, id sandboxclient.ID, workspace san
 	return nil
 }
 
-// forget drops what the driver holds of the sandbox; who waits in Dial is told.
+// forget drops what the driver holds of a sandbox that has ended.
 func (d *Driver) forget(id sandboxclient.ID) {
 	d.mu.Lock()
 	s := d.sandboxes[id]
@@ -57,32 +57,28 @@ func (d *Driver) forget(id sandboxclient.ID) {
 	}
 }
 
-// end ends every process of the sandbox. The runtime does it when its state is
-// in order; when it is not, the process record and the cgroup still say what to
-// kill, and then there is nothing left that the state was about.
+// end ends every process of the sandbox and has the runtime forget it. The
+// processes are killed by what the driver itself knows of them, the record and
+// the cgroup: this works when the runtime's state is lost or corrupt, and is
+// quicker than asking.
 func (d *Driver) end(ctx context.Context, id sandboxclient.ID) error {
-	deleteErr := d.engine.delete(ctx, id)
-	if err := ctx.Err(); err != nil {
-		return context.Cause(ctx)
-	}
 	if err := d.kill(ctx, id); err != nil {
-		return errors.Join(deleteErr, err)
+		return err
 	}
-	if deleteErr == nil {
-		return nil
+	err := d.engine.delete(ctx, id)
+	if refusal, ok := errors.AsType[*refusalError](err); ok {
+		d.log.WarnContext(ctx, "the runtime cannot delete a dead sandbox: removing its state", "sandbox", id, "err", refusal)
+		return d.engine.forget(id)
 	}
-	d.log.WarnContext(ctx, "the runtime could not delete a sandbox: its processes were killed", "sandbox", id, "err", deleteErr)
-	if err := d.engine.forget(id); err != nil {
-		return errors.Join(deleteErr, err)
-	}
-	return d.engine.delete(ctx, id)
+	return err
 }
 
-// kill makes sure that no process is left, whatever the runtime says.
+// kill ends the sandbox's first process, which takes the others along, and
+// whatever is left in its cgroups.
 func (d *Driver) kill(ctx context.Context, id sandboxclient.ID) error {
 	if record, err := readRecord(d.layout.bundle(id)); err == nil {
 		if err := record.kill(ctx); err != nil {
-			return err
+			return fmt.Errorf("kill process %d: %w", record.pid, err)
 		}
 	}
 	return clearCgroups(ctx, id)

@@ -71,13 +71,34 @@ func (e *engine) run(ctx context.Context, id sandboxclient.ID, bundle string) er
 	return fmt.Errorf("%w: %s", err, lastError(r.Log))
 }
 
-// delete ends a sandbox and forgets it; an unknown one is no error.
+// A refusalError is the runtime's answer that it cannot delete a sandbox.
+type refusalError struct{ err error }
+
+func (e *refusalError) Error() string { return e.err.Error() }
+func (e *refusalError) Unwrap() error { return e.err }
+
+// delete makes the runtime forget a sandbox whose processes have been killed.
+// An unknown one is no error; what the runtime would not do is a refusalError.
 func (e *engine) delete(ctx context.Context, id sandboxclient.ID) error {
-	err := e.Delete(ctx, string(id), &runc.DeleteOpts{Force: true})
-	if err != nil && ctx.Err() != nil {
+	if len(e.stateFiles(id)) == 0 {
+		return nil
+	}
+	if err := executable("runtime", e.Command); err != nil {
+		return err
+	}
+	// Without force first: with it, runc waits a tenth of a second for processes
+	// that are gone already.
+	err := e.Delete(ctx, string(id), nil)
+	if err != nil && ctx.Err() == nil {
+		err = e.Delete(ctx, string(id), &runc.DeleteOpts{Force: true})
+	}
+	if err != nil && ctx.Err() == nil {
+		return &refusalError{fmt.Errorf("%s delete: %w", e.kind, err)}
+	}
+	if err != nil {
 		return context.Cause(ctx)
 	}
-	return err
+	return nil
 }
 
 // list names what the runtime believes to exist.
@@ -114,21 +135,22 @@ func lastError(path string) string {
 	return last
 }
 
-// forget removes the runtime's own state of a sandbox whose processes have
-// ended, for when the runtime cannot read it any more.
-func (e *engine) forget(id sandboxclient.ID) error {
-	switch e.kind {
-	case kindRunc:
-		return os.RemoveAll(filepath.Join(e.Root, string(id)))
-	default:
-		return removeGlob(filepath.Join(e.Root, "*"+string(id)+"*"))
+// stateFiles are what the runtime keeps about a sandbox.
+func (e *engine) stateFiles(id sandboxclient.ID) []string {
+	pattern := string(id) // a directory
+	if e.kind == kindRunsc {
+		pattern = "*" + string(id) + "*" // state, its lock, and a socket
 	}
+	paths, _ := filepath.Glob(filepath.Join(e.Root, pattern)) // fails for malformed patterns only
+	return paths
 }
 
-func removeGlob(pattern string) error {
-	paths, err := filepath.Glob(pattern)
-	for _, path := range paths {
-		err = errors.Join(err, os.Remove(path))
+// forget removes the runtime's state of a sandbox that has ended, for when the
+// runtime cannot read it any more.
+func (e *engine) forget(id sandboxclient.ID) error {
+	var err error
+	for _, path := range e.stateFiles(id) {
+		err = errors.Join(err, os.RemoveAll(path))
 	}
 	return err
 }

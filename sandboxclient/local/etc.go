@@ -99,7 +99,11 @@ func (t *etcTree) copyLink(name string) error {
 	if err := t.claim(name); err != nil {
 		return err
 	}
-	return symlink(target, filepath.Join(t.dir, name))
+	link := filepath.Join(t.dir, name)
+	if err := vacate(link, fs.ModeSymlink); err != nil {
+		return err
+	}
+	return symlink(target, link)
 }
 
 func (t *etcTree) copyFile(name string) error {
@@ -124,6 +128,9 @@ func (t *etcTree) write(name string, data []byte) error {
 		return err
 	}
 	file := filepath.Join(t.dir, name)
+	if err := vacate(file, 0); err != nil {
+		return err
+	}
 	if now, err := os.ReadFile(file); err == nil && bytes.Equal(now, data) {
 		return nil
 	}
@@ -132,10 +139,28 @@ func (t *etcTree) write(name string, data []byte) error {
 
 // claim marks a name and its parents as belonging, and makes the parents.
 func (t *etcTree) claim(name string) error {
-	for p := name; !t.kept[p]; p = path.Dir(p) {
-		t.kept[p] = true
+	t.kept[name] = true
+	parent := path.Dir(name)
+	if t.kept[parent] {
+		return nil
 	}
-	return os.MkdirAll(filepath.Join(t.dir, path.Dir(name)), 0o755)
+	if err := t.claim(parent); err != nil {
+		return err
+	}
+	dir := filepath.Join(t.dir, parent)
+	if err := vacate(dir, fs.ModeDir); err != nil {
+		return err
+	}
+	return makeDir(dir, 0o755)
+}
+
+// vacate removes what is at a path unless it is of the wanted type.
+func vacate(path string, want fs.FileMode) error {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode().Type() == want {
+		return nil
+	}
+	return os.RemoveAll(path)
 }
 
 // prune removes what the host no longer has.

@@ -71,13 +71,16 @@ func New(ctx context.Context, cfg Config) (*Driver, error) {
 
 // prepare makes the directories and what all sandboxes share.
 func (d *Driver) prepare() error {
-	for _, dir := range []string{d.layout.state, d.layout.sandboxes(), d.layout.run(), d.layout.runtimeRoot()} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(d.layout.state, 0o700); err != nil {
+		return err
+	}
+	for _, dir := range []string{d.layout.sandboxes(), d.layout.run(), d.layout.runtimeRoot()} {
+		if err := makeDir(dir, 0o700); err != nil {
 			return err
 		}
 	}
 	for _, dir := range []string{d.layout.rootfs(), d.layout.etc()} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+		if err := makeDir(dir, 0o755); err != nil {
 			return err
 		}
 	}
@@ -117,7 +120,7 @@ func (d *Driver) unmountNetns() error {
 func (d *Driver) List(ctx context.Context) ([]sandboxclient.ID, error) {
 	entries, err := os.ReadDir(d.layout.sandboxes())
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("list sandboxes: %w", err)
 	}
 	var ids []sandboxclient.ID
 	seen := map[sandboxclient.ID]bool{}
@@ -133,12 +136,18 @@ func (d *Driver) List(ctx context.Context) ([]sandboxclient.ID, error) {
 			add(id)
 		}
 	}
-	running, err := d.engine.list(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("list sandboxes: %w", err)
-	}
-	for _, id := range running {
+	for _, id := range d.known(ctx) {
 		add(id)
 	}
 	return ids, nil
+}
+
+// known is what the runtime believes to exist. When it cannot tell, the bundles
+// must do: they are made before a sandbox and removed after it.
+func (d *Driver) known(ctx context.Context) []sandboxclient.ID {
+	ids, err := d.engine.list(ctx)
+	if err != nil {
+		d.log.WarnContext(ctx, "the runtime cannot list its sandboxes", "err", err)
+	}
+	return ids
 }

@@ -45,20 +45,20 @@ func identify(pid int) (process, error) {
 
 // recordProcess turns the runtime's pid file into a record that survives the
 // gateway.
-func recordProcess(bundle string) (process, error) {
+func recordProcess(bundle string) error {
 	text, err := os.ReadFile(filepath.Join(bundle, pidName))
 	if err != nil {
-		return process{}, err
+		return err
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil {
-		return process{}, fmt.Errorf("malformed pid file: %w", err)
+		return fmt.Errorf("malformed pid file: %w", err)
 	}
 	p, err := identify(pid)
 	if err != nil {
-		return process{}, err
+		return err
 	}
-	return p, writeFile(filepath.Join(bundle, recordName), []byte(p.String()))
+	return os.WriteFile(filepath.Join(bundle, recordName), []byte(p.String()), 0o600)
 }
 
 // readRecord reads what recordProcess kept.

@@ -9,7 +9,7 @@ import (
 // mountPoints are the directories that a sandbox's root must have.
 func mountPoints() []string {
 	return []string{
-		"dev", "etc", "home/sandbox", "opt/sandgate", "proc", "root", "run", "sys",
+		"dev", "etc", "home", "home/sandbox", "opt", "opt/sandgate", "proc", "root", "run", "sys",
 		"tmp", "usr", "var", "workspace",
 	}
 }
@@ -41,7 +41,7 @@ func makeMountPoints(dir string) error {
 	}
 	defer root.Close()
 	for _, name := range mountPoints() {
-		if err := root.MkdirAll(name, 0o755); err != nil {
+		if err := makeMountPoint(root, name); err != nil {
 			return err
 		}
 	}
@@ -50,6 +50,19 @@ func makeMountPoints(dir string) error {
 		return err
 	}
 	return f.Close()
+}
+
+// makeMountPoint makes a directory that everybody may enter, whatever the umask.
+// One that an image brings stays as it is.
+func makeMountPoint(root *os.Root, name string) error {
+	err := root.Mkdir(name, 0o755)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return root.Chmod(name, 0o755)
 }
 
 // symlink makes a link, or corrects the one that is there.

@@ -78,7 +78,7 @@ func (d *Driver) take(id sandboxclient.ID) (*sandbox, error) {
 	}
 	record, err := readRecord(d.layout.bundle(id))
 	if err != nil {
-		return nil, errors.Join(sandboxclient.ErrGone, err)
+		return nil, fmt.Errorf("%w: %w", sandboxclient.ErrGone, err)
 	}
 	s, err := openSandbox(record, d.layout.link(id))
 	if err != nil {

@@ -13,11 +13,7 @@ import (
 // makeWorkspace makes a workspace that belongs to the sandbox user, or keeps the
 // one that is there. Nothing below it is looked at.
 func makeWorkspace(dir string) error {
-	err := os.Mkdir(dir, 0o755)
-	if errors.Is(err, os.ErrExist) {
-		return nil
-	}
-	if err != nil {
+	if err := makeDir(dir, 0o755); err != nil {
 		return err
 	}
 	return os.Lchown(dir, sandboxUID, sandboxGID)
@@ -91,7 +87,7 @@ func (r remover) remove(parent int, name string, depth int) error {
 		return context.Cause(r.ctx)
 	}
 	err := unix.Unlinkat(parent, name, 0)
-	if !errors.Is(err, unix.EISDIR) && !errors.Is(err, unix.EPERM) {
+	if !errors.Is(err, unix.EISDIR) {
 		return pathError("unlink", name, err)
 	}
 	if depth >= maxDepth {
