@@ -1,0 +1,99 @@
+package main
+
+import (
+	"net"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// check finds what no layer can be blamed for alone: values out of range, and
+// settings that contradict each other.
+func check(c Config) problems {
+	var wrong problems
+	checkAddresses(&wrong, c)
+	checkChoice(&wrong, "driver", c.Driver, "local")
+	checkChoice(&wrong, "log-level", c.LogLevel, "debug", "info", "warn", "error")
+	checkChoice(&wrong, "log-format", c.LogFormat, "text", "json")
+	if !filepath.IsAbs(c.StateDir) {
+		wrong.addf("state-dir: %q is no absolute path", c.StateDir)
+	}
+	if c.Rootfs != "" && !filepath.IsAbs(c.Rootfs) {
+		wrong.addf("rootfs: %q is no absolute path", c.Rootfs)
+	}
+	checkNumbers(&wrong, c)
+	checkTimes(&wrong, c)
+	return wrong
+}
+
+func checkChoice(wrong *problems, name, value string, choices ...string) {
+	if !slices.Contains(choices, value) {
+		wrong.addf("%s: %q is none of: %s", name, value, strings.Join(choices, ", "))
+	}
+}
+
+func checkAddresses(wrong *problems, c Config) {
+	for name, address := range map[string]string{"listen": c.Listen, "admin-listen": c.AdminListen} {
+		if address == "" && name == "admin-listen" {
+			continue
+		}
+		host, port, err := net.SplitHostPort(address)
+		if number, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || number > 65535 {
+			wrong.addf("%s: %q is no HOST:PORT such as 127.0.0.1:8787", name, address)
+			continue
+		}
+		if !loopback(host) && !c.AllowUnauthenticated {
+			wrong.addf("%s: %s can be reached from other machines, and the gateway asks nobody who they are: "+
+				"listen on a loopback address, or add --allow-unauthenticated if everybody who gets there may run code",
+				name, address)
+		}
+	}
+	for _, host := range c.AllowedHosts {
+		if host == "" || strings.ContainsAny(host, "/ *") {
+			wrong.addf("allowed-hosts: %q is no host name such as sandgate.example.org", host)
+		}
+	}
+}
+
+func loopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.Unmap().IsLoopback()
+}
+
+func checkNumbers(wrong *problems, c Config) {
+	atLeast := func(name string, value, least float64, say string) {
+		if !(value >= least) {
+			wrong.addf("%s: must be at least %s", name, say)
+		}
+	}
+	atLeast("memory", float64(c.Memory), 64<<20, "64MiB: sandboxd and an interpreter need as much")
+	atLeast("cpus", c.CPUs, 0.01, "0.01")
+	atLeast("processes", float64(c.Processes), 16, "16")
+	atLeast("open-files", float64(c.OpenFiles), 64, "64")
+	atLeast("tmp-size", float64(c.TmpSize), 1<<20, "1MiB")
+	atLeast("max-body", float64(c.MaxBody), 1, "1")
+	atLeast("max-upload", float64(c.MaxUpload), 1, "1")
+	atLeast("keep-output", float64(c.KeepOutput), 1, "1")
+	if c.MaxOutput < c.KeepOutput {
+		wrong.addf("max-output: %s is less than keep-output, %s", &c.MaxOutput, &c.KeepOutput)
+	}
+}
+
+func checkTimes(wrong *problems, c Config) {
+	for name, value := range map[string]time.Duration{
+		"sleep-after": c.SleepAfter, "default-timeout": c.DefaultTimeout, "max-timeout": c.MaxTimeout,
+	} {
+		if value <= 0 {
+			wrong.addf("%s: must be more than 0", name)
+		}
+	}
+	if c.DefaultTimeout > c.MaxTimeout {
+		wrong.addf("default-timeout: %s is more than max-timeout, %s", c.DefaultTimeout, c.MaxTimeout)
+	}
+	if c.ShutdownGrace < 0 {
+		wrong.addf("shutdown-grace: must not be less than 0")
+	}
+}

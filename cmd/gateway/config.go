@@ -1,0 +1,113 @@
+package main
+
+import (
+	"net"
+	"net/netip"
+	"path/filepath"
+	"time"
+
+	"sandgate/sandboxclient"
+	"sandgate/sandboxclient/wire"
+)
+
+// Config is everything that can be chosen. Each field has one flag, one name in
+// the environment and one in the file; see settings.
+type Config struct {
+	Listen               string
+	AdminListen          string
+	AllowedHosts         []string
+	AllowUnauthenticated bool
+
+	StateDir string
+	Database string
+
+	Driver     string
+	Runtime    string
+	Sandboxd   string
+	Rootfs     string
+	SleepAfter time.Duration
+	Memory     size
+	CPUs       float64
+	Processes  int
+	OpenFiles  int
+	TmpSize    size
+
+	DefaultTimeout time.Duration
+	MaxTimeout     time.Duration
+	MaxBody        size
+	MaxUpload      size
+	KeepOutput     size
+	MaxOutput      size
+
+	LogLevel      string
+	LogFormat     string
+	ShutdownGrace time.Duration
+}
+
+// defaults are safe on a small machine.
+func defaults() Config {
+	limits := sandboxclient.DefaultLimits()
+	return Config{
+		Listen:         "127.0.0.1:8787",
+		AdminListen:    "127.0.0.1:8788",
+		StateDir:       "/var/lib/sandgate",
+		Driver:         "local",
+		Runtime:        "runsc",
+		Sandboxd:       "sandboxd",
+		SleepAfter:     10 * time.Minute,
+		Memory:         size(limits.MemoryBytes),
+		CPUs:           limits.CPUs,
+		Processes:      limits.Processes,
+		OpenFiles:      limits.OpenFiles,
+		TmpSize:        size(limits.TmpBytes),
+		DefaultTimeout: time.Minute,
+		MaxTimeout:     time.Hour,
+		MaxBody:        4 << 20,
+		MaxUpload:      1 << 30,
+		KeepOutput:     10 << 20,
+		MaxOutput:      1 << 30,
+		LogLevel:       "info",
+		LogFormat:      "text",
+		ShutdownGrace:  10 * time.Second,
+	}
+}
+
+// database is the path of the database, which lies in the state directory
+// unless it was put elsewhere.
+func (c Config) database() string {
+	if c.Database != "" {
+		return c.Database
+	}
+	return filepath.Join(c.StateDir, "db")
+}
+
+// limits are those of every sandbox.
+func (c Config) limits() sandboxclient.Limits {
+	return sandboxclient.Limits{
+		MemoryBytes: int64(c.Memory),
+		CPUs:        c.CPUs,
+		Processes:   c.Processes,
+		OpenFiles:   c.OpenFiles,
+		TmpBytes:    int64(c.TmpSize),
+	}
+}
+
+// output is how much of an execution's output is kept and borne.
+func (c Config) output() wire.Output {
+	return wire.Output{Keep: int64(c.KeepOutput), Max: int64(c.MaxOutput)}
+}
+
+// hosts are the host names to answer for: those that were named, and the one
+// that is listened on.
+func (c Config) hosts() []string {
+	host, _, err := net.SplitHostPort(c.Listen)
+	if err != nil || host == "" || unspecified(host) {
+		return c.AllowedHosts
+	}
+	return append([]string{host}, c.AllowedHosts...)
+}
+
+func unspecified(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.IsUnspecified()
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-systemd/v22/daemon"
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sys/unix"
+
+	"sandgate/internal/httpapi"
+	"sandgate/internal/store"
+	"sandgate/sandboxclient"
+)
+
+// How long the parts of the stop may take that nobody can choose.
+const (
+	cutOffTime    = 5 * time.Second  // for requests that were told to end
+	endingTime    = 30 * time.Second // for sandboxes to end
+	adminStopTime = time.Second
+)
+
+// serve runs the gateway until a signal, or the end of ctx, stops it. What it
+// acquires is given back in reverse order, which is the order of the stop.
+func serve(ctx context.Context, cfg Config, stdout, stderr io.Writer) (err error) {
+	if err := checkRights(cfg); err != nil {
+		return err
+	}
+	// The first signal stops the gateway in order, the second at once.
+	ctx, restore := signal.NotifyContext(ctx, os.Interrupt, unix.SIGTERM)
+	defer restore()
+	context.AfterFunc(ctx, restore)
+
+	log := newLogger(cfg, stderr)
+	registry := newRegistry()
+
+	admin, err := listen("admin-listen", cfg.AdminListen)
+	if err != nil {
+		return err
+	}
+	defer closeWith(&err, admin.Close)
+	apps, err := listen("listen", cfg.Listen)
+	if err != nil {
+		return err
+	}
+	defer closeWith(&err, apps.Close)
+
+	var ready readiness
+	adminServer := newAdmin(&ready, registry, httpapi.NewGuard(cfg.hosts()), log)
+	defer startAdmin(adminServer, admin, log)()
+
+	client, closeClient, err := openClient(ctx, cfg, log, registry)
+	if err != nil {
+		return err
+	}
+	defer closeWith(&err, closeClient)
+
+	api := httpapi.New(httpapi.Options{Logger: log, Registry: registry, Guard: httpapi.NewGuard(cfg.hosts())})
+	mount(api, routes(client, cfg))
+	server := newServer(api, log)
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(apps) }() // ends with the server's shutdown
+
+	ready.set(true)
+	tellReady(stdout, log, apps, admin)
+	select {
+	case <-ctx.Done():
+		log.Info("stopping")
+	case err = <-failed:
+		err = fmt.Errorf("serve on %s: %w", apps.Addr(), err)
+	}
+	ready.set(false)
+	notify(log, daemon.SdNotifyStopping)
+	server.stop(cfg.ShutdownGrace)
+	return err
+}
+
+// openClient opens what sandboxes need, from the state directory up, and
+// takes over what an earlier gateway left. The function it returns ends the
+// sandboxes and gives everything back.
+func openClient(ctx context.Context, cfg Config, log *slog.Logger, registry prometheus.Registerer) (_ *sandboxclient.Client, _ func() error, err error) {
+	var undo closers
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, undo.close())
+		}
+	}()
+	state, err := openState(cfg.StateDir)
+	if err != nil {
+		return nil, nil, err
+	}
+	undo.add(state.Close)
+	records, err := store.Open(ctx, cfg.database())
+	if err != nil {
+		return nil, nil, err
+	}
+	undo.add(records.Close)
+	driver, err := newDriver(ctx, cfg, log)
+	if err != nil {
+		return nil, nil, err
+	}
+	undo.add(driver.Close)
+	client := newClient(cfg, driver, records, state.key, log, registry)
+	if err := client.Adopt(ctx); err != nil {
+		return nil, nil, fmt.Errorf("take over what an earlier gateway left: %w", err)
+	}
+	undo.add(func() error { return endSandboxes(client) })
+	undo.add(reap(client))
+	return client, undo.close, nil
+}
+
+func newClient(cfg Config, driver sandboxclient.Driver, records sandboxclient.Records, key []byte, log *slog.Logger, registry prometheus.Registerer) *sandboxclient.Client {
+	return sandboxclient.New(sandboxclient.Options{
+		Driver:         driver,
+		Records:        records,
+		Key:            key,
+		SleepAfter:     cfg.SleepAfter,
+		DefaultTimeout: cfg.DefaultTimeout,
+		MaxTimeout:     cfg.MaxTimeout,
+		Output:         cfg.output(),
+		Limits:         cfg.limits(),
+		Logger:         log,
+		Observe:        newOperations(registry).observe,
+	})
+}
+
+// reap starts the reaper; the function it returns waits for its end.
+func reap(client *sandboxclient.Client) func() error {
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { client.Reap(ctx) })
+	return func() error {
+		cancel()
+		wg.Wait()
+		return nil
+	}
+}
+
+// endSandboxes has a deadline of its own: the signal that stops the gateway
+// must not cut it short.
+func endSandboxes(client *sandboxclient.Client) error {
+	ctx, cancel := context.WithTimeout(context.Background(), endingTime)
+	defer cancel()
+	if err := client.Close(ctx); err != nil {
+		return fmt.Errorf("end sandboxes: %w", err)
+	}
+	return nil
+}
+
+// closers are undone in reverse order.
+type closers []func() error
+
+func (c *closers) add(f func() error) { *c = append(*c, f) }
+
+func (c *closers) close() error {
+	var err error
+	for i := len(*c) - 1; i >= 0; i-- {
+		err = errors.Join(err, (*c)[i]())
+	}
+	return err
+}
+
+// closeWith closes something and adds what goes wrong to *err. A listener that
+// its server has closed already is fine.
+func closeWith(err *error, closing func() error) {
+	if failed := closing(); !errors.Is(failed, net.ErrClosed) {
+		*err = errors.Join(*err, failed)
+	}
+}
+
+// tellReady says where the gateway is, to people and to systemd.
+func tellReady(stdout io.Writer, log *slog.Logger, apps, admin net.Listener) {
+	url := "http://" + apps.Addr().String()
+	fmt.Fprintf(stdout, "Sandgate is ready: curl -d 'print(\"hello\")' %s/run\n", url)
+	attrs := []any{"url", url, "version", version}
+	if admin.Addr() != nil {
+		attrs = append(attrs, "admin", "http://"+admin.Addr().String())
+	}
+	log.Info("ready", attrs...)
+	notify(log, daemon.SdNotifyReady)
+}
+
+// notify tells systemd; where there is none it does nothing.
+func notify(log *slog.Logger, state string) {
+	if _, err := daemon.SdNotify(false, state); err != nil {
+		log.Warn("systemd was not told", "state", state, "error", err)
+	}
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"github.com/spf13/pflag"
+)
+
+// A group is the settings of one heading in --help.
+type group struct {
+	title string
+	*pflag.FlagSet
+}
+
+// settings binds every setting to its field of c. A name in `quotes` is what
+// --help calls the value.
+func settings(c *Config) []group {
+	var groups []group
+	heading := func(title string) *pflag.FlagSet {
+		set := pflag.NewFlagSet(title, pflag.ContinueOnError)
+		set.SortFlags = false
+		groups = append(groups, group{title, set})
+		return set
+	}
+
+	f := heading("Addresses")
+	f.StringVar(&c.Listen, "listen", c.Listen, "`HOST:PORT` of the apps; port 0 takes a free one")
+	f.StringVar(&c.AdminListen, "admin-listen", c.AdminListen, "`HOST:PORT` of /metrics, /healthz, /readyz and /debug/pprof; empty: none")
+	f.StringSliceVar(&c.AllowedHosts, "allowed-hosts", c.AllowedHosts, "host `NAMES` to answer for besides the loopback ones, by commas")
+	f.BoolVar(&c.AllowUnauthenticated, "allow-unauthenticated", c.AllowUnauthenticated, "listen beyond loopback although anybody who gets there may run code")
+
+	f = heading("State")
+	f.StringVar(&c.StateDir, "state-dir", c.StateDir, "`DIR` of the workspaces, the key and the database; root's alone")
+	f.StringVar(&c.Database, "database", c.Database, "`FILE` of the database (default: db in the state directory)")
+
+	f = heading("Sandboxes")
+	f.StringVar(&c.Driver, "driver", c.Driver, "what makes sandboxes: local `(this host)`")
+	f.StringVar(&c.Runtime, "runtime", c.Runtime, "OCI runtime: runsc, runc or a `PATH`; a name is looked for beside this program, then on PATH")
+	f.StringVar(&c.Sandboxd, "sandboxd", c.Sandboxd, "the daemon inside sandboxes: a name or a `PATH`, as for --runtime")
+	f.StringVar(&c.Rootfs, "rootfs", c.Rootfs, "`DIR` of an unpacked image to show inside (default: this host's /usr)")
+	f.DurationVar(&c.SleepAfter, "sleep-after", c.SleepAfter, "idle `TIME` after which a sandbox ends; its workspace stays")
+	f.Var(&c.Memory, "memory", "memory of one sandbox, as a `SIZE`")
+	f.Float64Var(&c.CPUs, "cpus", c.CPUs, "share of CPU `TIME` of one sandbox: 0.5, 2")
+	f.IntVar(&c.Processes, "processes", c.Processes, "`NUMBER` of processes and threads in one sandbox")
+	f.IntVar(&c.OpenFiles, "open-files", c.OpenFiles, "`NUMBER` of files that one process may have open")
+	f.Var(&c.TmpSize, "tmp-size", "`SIZE` of /tmp, of the home directory and of /dev/shm, each")
+
+	f = heading("Requests")
+	f.DurationVar(&c.DefaultTimeout, "default-timeout", c.DefaultTimeout, "`TIME` that code may run when the request does not say")
+	f.DurationVar(&c.MaxTimeout, "max-timeout", c.MaxTimeout, "the most `TIME` that a request can ask for")
+	f.Var(&c.MaxBody, "max-body", "the most code in one request, as a `SIZE`")
+	f.Var(&c.MaxUpload, "max-upload", "the largest file that is taken, as a `SIZE`")
+	f.Var(&c.KeepOutput, "keep-output", "output that is kept and told, as a `SIZE`; more is dropped, and that is told")
+	f.Var(&c.MaxOutput, "max-output", "output that is borne, as a `SIZE`; a program that prints more is ended")
+
+	f = heading("Operation")
+	f.StringVar(&c.LogLevel, "log-level", c.LogLevel, "`LEVEL` from which on is logged: debug, info, warn or error")
+	f.StringVar(&c.LogFormat, "log-format", c.LogFormat, "`FORM` of the log on standard error: text or json")
+	f.DurationVar(&c.ShutdownGrace, "shutdown-grace", c.ShutdownGrace, "`TIME` that open requests get to end when the gateway stops")
+	return groups
+}
