@@ -8,7 +8,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"sandgate/handlers/coderunner"
+	"sandgate/handlers/files"
 	"sandgate/handlers/notebook"
+	"sandgate/handlers/search"
 	"sandgate/internal/httpapi"
 	"sandgate/sandboxclient"
 )
@@ -29,6 +31,12 @@ func routes(client *sandboxclient.Client, cfg Config) []route {
 	notebooks := notebook.New(func(owner, name string) notebook.Sandbox {
 		return client.Sandbox(sandboxclient.Ref{Owner: owner, App: notebook.App, Name: name})
 	}, int64(cfg.MaxBody))
+	workspace := files.New(func(owner, name string) files.Sandbox {
+		return client.Sandbox(sandboxclient.Ref{Owner: owner, App: files.App, Name: name})
+	}, int64(cfg.MaxUpload))
+	searcher := search.New(func(owner string) search.Sandbox {
+		return client.Sandbox(sandboxclient.Ref{Owner: owner, App: files.App, Name: files.SandboxName})
+	})
 
 	return []route{
 		{"POST", "/run", "timeout=", coderunner.App, "run the body as Python; variables persist", runner.Run},
@@ -37,14 +45,19 @@ func routes(client *sandboxclient.Client, cfg Config) []route {
 		{"GET", "/notebook", "notebook=", notebook.App, "what the notebook is doing", notebooks.State},
 		{"POST", "/notebook/interrupt", "notebook=", notebook.App, "end the cell that runs, keep the variables", notebooks.Interrupt},
 		{"DELETE", "/notebook", "notebook=", notebook.App, "restart the notebook: forget the variables, keep the files", notebooks.Restart},
+
+		{"PUT", "/files", "path=", files.App, "store the body as a file", workspace.Put},
+		{"GET", "/files", "path=&download=", files.App, "a file's bytes, or a directory's entries as JSON", workspace.Get},
+		{"DELETE", "/files", "path=&recursive=", files.App, "remove a file or a directory", workspace.Delete},
+
+		{"GET", "/search", "q=&timeout=", search.App, "the lines in these files that match, as grep -rn prints them", searcher.Search},
 	}
 }
 
 // mount gives the API its routes, and the list of them at the root.
 func mount(api *httpapi.API, all []route) {
-	list := index(all)
 	api.Handle("GET", "/", "", func(c echo.Context) error {
-		return httpapi.Text(c, http.StatusOK, list)
+		return httpapi.Text(c, http.StatusOK, index(all, c.Request().Host))
 	})
 	for _, r := range all {
 		api.Handle(r.method, r.path, r.app, r.handler)
@@ -52,7 +65,7 @@ func mount(api *httpapi.API, all []route) {
 }
 
 // index is the list of routes as GET / answers it.
-func index(all []route) string {
+func index(all []route, host string) string {
 	var b strings.Builder
 	b.WriteString("Sandgate runs code, notebooks, files and search in isolated sandboxes.\n\n")
 	for _, r := range all {
@@ -62,6 +75,6 @@ func index(all []route) string {
 		}
 		fmt.Fprintf(&b, "%-6s %-32s %s\n", r.method, path, r.does)
 	}
-	b.WriteString("\nTry: curl -d 'print(\"hello\")' localhost:8787/run\n")
+	fmt.Fprintf(&b, "\nTry: curl -d 'print(\"hello\")' %s/run\n", host)
 	return b.String()
 }
