@@ -1,11 +1,9 @@
 package sandboxtest
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"regexp"
@@ -27,49 +25,33 @@ type Gateway struct {
 	err  error // of the process, once done is closed
 }
 
-var announced = regexp.MustCompile(`(http://127\.0\.0\.1:\d+)\S*.*admin (http://127\.0\.0\.1:\d+)`)
+// announced is the log line that tells where a gateway listens.
+var announced = regexp.MustCompile(`msg=ready url=(\S+).* admin=(\S+)`)
 
 // StartGateway starts bin/gateway on free ports with dir as its state
 // directory, and waits until it says that it listens.
 func StartGateway(dir string, args ...string) (*Gateway, error) {
 	args = append([]string{"--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--state-dir", dir}, args...)
 	g := &Gateway{Dir: dir, cmd: exec.Command(Bin("gateway"), args...), done: make(chan struct{})}
-	stdout, err := g.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
+	g.log.ready = make(chan []string, 1)
 	g.cmd.Stderr = &g.log
 	if err := g.cmd.Start(); err != nil {
 		return nil, err
 	}
-	ready := make(chan []string, 1)
-	go g.watch(stdout, ready)
+	go func() { // ends with the gateway
+		g.err = g.cmd.Wait()
+		close(g.done)
+	}()
 	select {
-	case addresses := <-ready:
+	case addresses := <-g.log.ready:
 		g.URL, g.Admin = addresses[1], addresses[2]
 		return g, nil
 	case <-g.done:
-		return nil, fmt.Errorf("the gateway ended at once: %w\n%s", errors.Join(g.err, errors.New("no address")), g.Log())
+		return nil, fmt.Errorf("the gateway ended at once (%w)\n%s", g.err, g.Log())
 	case <-time.After(time.Minute):
 		g.Kill()
 		return nil, fmt.Errorf("the gateway says nothing\n%s", g.Log())
 	}
-}
-
-// watch reads what the gateway prints and ends with it.
-func (g *Gateway) watch(stdout io.Reader, ready chan<- []string) {
-	for lines := bufio.NewScanner(stdout); lines.Scan(); {
-		found := announced.FindStringSubmatch(lines.Text())
-		if found == nil {
-			continue
-		}
-		select {
-		case ready <- found:
-		default: // said twice
-		}
-	}
-	g.err = g.cmd.Wait()
-	close(g.done)
 }
 
 // PID is the gateway's process id.
@@ -100,14 +82,20 @@ func (g *Gateway) Kill() {
 
 // logBuffer is written by the process and read by the test.
 type logBuffer struct {
-	mu   sync.Mutex
-	text strings.Builder
+	mu    sync.Mutex
+	text  strings.Builder
+	ready chan []string // gets the addresses, once
 }
 
 func (b *logBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.text.Write(p)
+	b.text.Write(p)
+	if found := announced.FindStringSubmatch(b.text.String()); found != nil && b.ready != nil {
+		b.ready <- found
+		b.ready = nil
+	}
+	return len(p), nil
 }
 
 func (b *logBuffer) String() string {
