@@ -68,9 +68,12 @@ func (d *Driver) end(ctx context.Context, id sandboxclient.ID) error {
 	err := d.engine.delete(ctx, id)
 	if refusal, ok := errors.AsType[*refusalError](err); ok {
 		d.log.WarnContext(ctx, "the runtime cannot delete a dead sandbox: removing its state", "sandbox", id, "err", refusal)
-		return d.engine.forget(id)
+		err = nil
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return d.engine.forget(id)
 }
 
 // kill ends the sandbox's first process, which takes the others along, and

@@ -145,8 +145,8 @@ func (e *engine) stateFiles(id sandboxclient.ID) []string {
 	return paths
 }
 
-// forget removes the runtime's state of a sandbox that has ended, for when the
-// runtime cannot read it any more.
+// forget removes what the runtime leaves of a sandbox that has ended: the locks
+// of a create that was cancelled, or everything, when it cannot read its state.
 func (e *engine) forget(id sandboxclient.ID) error {
 	var err error
 	for _, path := range e.stateFiles(id) {

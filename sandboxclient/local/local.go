@@ -105,14 +105,21 @@ func (d *Driver) Close() error {
 }
 
 // unmountNetns removes the empty network namespace that runsc pins below its
-// root for all its sandboxes; those that run keep it without the mount.
+// root for all its sandboxes; those that run keep it without the mount. Several
+// that started at once have pinned one over the other.
 func (d *Driver) unmountNetns() error {
 	pin := filepath.Join(d.layout.runtimeRoot(), "null-netns")
-	err := unix.Unmount(pin, unix.MNT_DETACH)
-	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EINVAL) {
-		return nil // not there, or no mount
+	for {
+		err := unix.Unmount(pin, unix.MNT_DETACH)
+		switch {
+		case errors.Is(err, unix.ENOENT):
+			return nil
+		case errors.Is(err, unix.EINVAL): // no longer a mount
+			return os.Remove(pin)
+		case err != nil:
+			return fmt.Errorf("unmount %s: %w", pin, err)
+		}
 	}
-	return errors.Join(err, os.Remove(pin))
 }
 
 // List names every sandbox whose bundle is there, and what the runtime believes

@@ -1,0 +1,88 @@
+// Package drivertest is the conformance suite that every driver passes. A
+// driver's own test opens it on its engine and calls Run:
+//
+//	drivertest.Run(t, drivertest.Config{Open: open, Leftovers: leftovers})
+//
+// Each check has a driver and a state of its own, and ends by looking for what
+// was left behind. What an engine cannot do is said by a nil field of Config;
+// the checks that need it are skipped with that reason.
+package drivertest
+
+import (
+	"testing"
+
+	"sandgate/sandboxclient"
+)
+
+// A Driver is what the suite tests. Close lets go of the engine without ending
+// the sandboxes.
+type Driver interface {
+	sandboxclient.Driver
+	Close() error
+}
+
+// Config says how to reach an engine.
+type Config struct {
+	// Open opens a driver on a state: an absolute path of the suite's, empty at
+	// first. It is opened again after Close, as a restarted gateway does.
+	Open func(t *testing.T, state string) Driver
+
+	// Leftovers names what the engine still holds of the sandboxes, which have
+	// been destroyed, and of the state, which has been closed: processes, mounts,
+	// cgroups, files other than workspaces.
+	Leftovers func(state string, ids []sandboxclient.ID) []string
+
+	// Kill ends a sandbox as a crash of its engine would, without the driver.
+	Kill func(t *testing.T, state string, id sandboxclient.ID)
+
+	// Workspace is where a sandbox's workspace lies on this host.
+	Workspace func(state string, id sandboxclient.ID) string
+
+	// Processors is how many processors a sandbox sees that was given a share of
+	// them: the share rounded up, unless the engine has its own idea.
+	Processors func(cpus float64) int
+}
+
+// Run runs every check.
+func Run(t *testing.T, cfg Config) {
+	for _, c := range checks() {
+		t.Run(c.name, func(t *testing.T) { c.run(newRig(t, cfg)) })
+	}
+}
+
+type check struct {
+	name string
+	run  func(*rig)
+}
+
+// checks are the suite, in reading order.
+func checks() []check {
+	return []check{
+		{"life of a sandbox", checkLife},
+		{"the workspace is kept or removed", checkWorkspace},
+		{"an id exists once", checkDuplicate},
+		{"a malformed id is refused", checkMalformedID},
+		{"destroying twice is no error", checkDestroyTwice},
+		{"a hundred requests at once", checkManyDials},
+		{"twenty sandboxes at once", checkBurst},
+		{"dialling what is not there", checkDialUnknown},
+		{"dialling ends with its context", checkDialCanceled},
+
+		{"a create that is cancelled", checkCreateCanceled},
+		{"a destroy that is cancelled", checkDestroyCanceled},
+		{"a killed engine is noticed", checkKilled},
+		{"a killed engine is listed and replaced", checkKilledReplaced},
+		{"a restarted gateway finds its sandboxes", checkRestart},
+		{"a restarted gateway finds the dead", checkRestartDead},
+
+		{"isolation from the host", checkIsolation},
+		{"setuid programs have no effect", checkSetuid},
+		{"the host's sockets are out of reach", checkHostSockets},
+		{"isolation of two sandboxes", checkNeighbours},
+
+		{"limits are told inside", checkLimitsSeen},
+		{"a memory hog dies and is noticed", checkMemory},
+		{"a fork bomb leaves sandboxd answering", checkForkBomb},
+		{"disposable trees are bounded", checkTmp},
+	}
+}
