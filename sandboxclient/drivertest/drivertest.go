@@ -3,12 +3,12 @@
 //
 //	drivertest.Run(t, drivertest.Config{Open: open, Leftovers: leftovers})
 //
-// Each check has a driver and a state of its own, and ends by looking for what
-// was left behind. What an engine cannot do is said by a nil field of Config;
+// Each check opens a driver and ends by looking for what was left behind. What an engine cannot do is said by a nil field of Config;
 // the checks that need it are skipped with that reason.
 package drivertest
 
 import (
+	"os"
 	"testing"
 
 	"sandgate/sandboxclient"
@@ -24,7 +24,7 @@ type Driver interface {
 // Config says how to reach an engine.
 type Config struct {
 	// Open opens a driver on a state: an absolute path of the suite's, empty at
-	// first. It is opened again after Close, as a restarted gateway does.
+	// first. It is opened again after each Close, as by a restarted gateway.
 	Open func(t *testing.T, state string) Driver
 
 	// Leftovers names what the engine still holds of the sandboxes, which have
@@ -45,8 +45,18 @@ type Config struct {
 
 // Run runs every check.
 func Run(t *testing.T, cfg Config) {
+	// Not t.TempDir: sockets lie below, and their paths must be short.
+	state, err := os.MkdirTemp("", "sg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(state); err != nil {
+			t.Error(err)
+		}
+	})
 	for _, c := range checks() {
-		t.Run(c.name, func(t *testing.T) { c.run(newRig(t, cfg)) })
+		t.Run(c.name, func(t *testing.T) { c.run(newRig(t, cfg, state)) })
 	}
 }
 

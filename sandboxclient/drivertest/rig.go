@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -29,13 +28,8 @@ type rig struct {
 
 // newRig opens a driver. At the test's end all that was made is destroyed, and
 // nothing may be left of it.
-func newRig(t *testing.T, cfg Config) *rig {
+func newRig(t *testing.T, cfg Config, state string) *rig {
 	before := goleak.IgnoreCurrent()
-	// Not t.TempDir: sockets lie below, and their paths must be short.
-	state, err := os.MkdirTemp("", "sg")
-	if err != nil {
-		t.Fatal(err)
-	}
 	r := &rig{T: t, cfg: cfg, state: state, clients: map[sandboxclient.ID]*client{}}
 	r.driver = cfg.Open(t, state)
 	t.Cleanup(func() {
@@ -54,9 +48,6 @@ func (r *rig) clear() {
 	}
 	for _, left := range r.cfg.Leftovers(r.state, r.made) {
 		r.Errorf("left behind: %s", left)
-	}
-	if err := os.RemoveAll(r.state); err != nil {
-		r.Error(err)
 	}
 }
 

@@ -52,7 +52,7 @@ func (c Config) check() error {
 func longestSocket(state string) int {
 	id := sandboxclient.ID(strings.Repeat("a", 26))
 	l := layout{filepath.Clean(state)}
-	return max(len(socketPath(l.link(id))), len(filepath.Join(l.runtimeRoot(), "runsc-"+string(id)+".sock")))
+	return max(len(socketPath(l.link(id))), len(filepath.Join(l.runtimeRoot(kindRunsc), "runsc-"+string(id)+".sock")))
 }
 
 func executable(what, path string) error {
@@ -84,6 +84,15 @@ func checkMergedUsr(root string) error {
 		if err != nil || info.Mode()&os.ModeSymlink == 0 {
 			return fmt.Errorf("local driver: %s is not a link into /usr on this host: name an unpacked image as rootfs", filepath.Join(root, name))
 		}
+	}
+	return nil
+}
+
+// checkKernel finds what the host's kernel lacks for a runtime.
+func checkKernel(k kind) error {
+	limit, err := os.ReadFile("/proc/sys/user/max_user_namespaces")
+	if k == kindRunc && (err != nil || strings.TrimSpace(string(limit)) == "0") {
+		return errors.New("local driver: runc needs user namespaces: set user.max_user_namespaces by sysctl, or use runsc")
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func (d *Driver) forget(id sandboxclient.ID) {
 	}
 }
 
-// end ends every process of the sandbox and has the runtime forget it. The
+// end ends every process of the sandbox and whatever the runtime keeps of it. The
 // processes are killed by what the driver itself knows of them, the record and
 // the cgroup: this works when the runtime's state is lost or corrupt, and is
 // quicker than asking.
@@ -65,15 +65,38 @@ func (d *Driver) end(ctx context.Context, id sandboxclient.ID) error {
 	if err := d.kill(ctx, id); err != nil {
 		return err
 	}
+	if err := d.dismiss(ctx, id); err != nil {
+		return err
+	}
+	return d.removeRuntimeState(id)
+}
+
+// dismiss has the runtime forget a dead sandbox. Its refusal is no obstacle:
+// there is nothing left that its state was about.
+func (d *Driver) dismiss(ctx context.Context, id sandboxclient.ID) error {
+	if len(d.layout.runtimeState(d.engine.kind, id)) == 0 {
+		return nil
+	}
 	err := d.engine.delete(ctx, id)
 	if refusal, ok := errors.AsType[*refusalError](err); ok {
 		d.log.WarnContext(ctx, "the runtime cannot delete a dead sandbox: removing its state", "sandbox", id, "err", refusal)
-		err = nil
+		return nil
 	}
-	if err != nil {
-		return err
+	return err
+}
+
+// removeRuntimeState removes what runtimes leave of a sandbox that has ended:
+// the locks of a create that was cancelled, a state that it cannot read, or one
+// of the other runtime, which the gateway was started with before.
+func (d *Driver) removeRuntimeState(id sandboxclient.ID) error {
+	for _, k := range []kind{kindRunsc, kindRunc} {
+		for _, path := range d.layout.runtimeState(k, id) {
+			if err := os.RemoveAll(path); err != nil {
+				return err
+			}
+		}
 	}
-	return d.engine.forget(id)
+	return nil
 }
 
 // kill ends the sandbox's first process, which takes the others along, and

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -78,11 +77,8 @@ func (e *refusalError) Error() string { return e.err.Error() }
 func (e *refusalError) Unwrap() error { return e.err }
 
 // delete makes the runtime forget a sandbox whose processes have been killed.
-// An unknown one is no error; what the runtime would not do is a refusalError.
+// What the runtime would not do is a refusalError.
 func (e *engine) delete(ctx context.Context, id sandboxclient.ID) error {
-	if len(e.stateFiles(id)) == 0 {
-		return nil
-	}
 	if err := executable("runtime", e.Command); err != nil {
 		return err
 	}
@@ -133,24 +129,4 @@ func lastError(path string) string {
 		}
 	}
 	return last
-}
-
-// stateFiles are what the runtime keeps about a sandbox.
-func (e *engine) stateFiles(id sandboxclient.ID) []string {
-	pattern := string(id) // a directory
-	if e.kind == kindRunsc {
-		pattern = "*" + string(id) + "*" // state, its lock, and a socket
-	}
-	paths, _ := filepath.Glob(filepath.Join(e.Root, pattern)) // fails for malformed patterns only
-	return paths
-}
-
-// forget removes what the runtime leaves of a sandbox that has ended: the locks
-// of a create that was cancelled, or everything, when it cannot read its state.
-func (e *engine) forget(id sandboxclient.ID) error {
-	var err error
-	for _, path := range e.stateFiles(id) {
-		err = errors.Join(err, os.RemoveAll(path))
-	}
-	return err
 }

@@ -65,7 +65,7 @@ func leftovers(state string, ids []sandboxclient.ID) []string {
 		found = append(found, glob("/sys/fs/cgroup/*"+string(id)+"*")...)
 		found = append(found, glob("/sys/fs/cgroup/*/*"+string(id)+"*")...)
 		found = append(found, glob(filepath.Join(state, "run", string(id)))...)
-		found = append(found, glob(filepath.Join(state, "run", "oci", "*"+string(id)+"*"))...)
+		found = append(found, glob(filepath.Join(state, "run", "run*", "*"+string(id)+"*"))...)
 		found = append(found, glob(filepath.Join(state, "sandboxes", string(id), "bundle"))...)
 		for _, cmdline := range glob("/proc/[0-9]*/cmdline") {
 			found = append(found, lines(cmdline, string(id))...)

@@ -11,18 +11,18 @@ import (
 //	sandboxes/<id>/workspace   the only durable tree, /workspace inside
 //	sandboxes/<id>/bundle      config.json, the process record, the runtime's log
 //	run/<id>                   the link: socket and token, /run/sandgate inside
-//	run/oci                    the runtime's own state
+//	run/runsc, run/runc        the runtimes' own state
 //	run/rootfs, run/etc        what all sandboxes share, read-only
 //
 // The bundle directory is made first and removed last: while it is there, the
 // sandbox is not forgotten.
 type layout struct{ state string }
 
-func (l layout) sandboxes() string   { return filepath.Join(l.state, "sandboxes") }
-func (l layout) run() string         { return filepath.Join(l.state, "run") }
-func (l layout) runtimeRoot() string { return filepath.Join(l.run(), "oci") }
-func (l layout) rootfs() string      { return filepath.Join(l.run(), "rootfs") }
-func (l layout) etc() string         { return filepath.Join(l.run(), "etc") }
+func (l layout) sandboxes() string         { return filepath.Join(l.state, "sandboxes") }
+func (l layout) run() string               { return filepath.Join(l.state, "run") }
+func (l layout) runtimeRoot(k kind) string { return filepath.Join(l.run(), string(k)) }
+func (l layout) rootfs() string            { return filepath.Join(l.run(), "rootfs") }
+func (l layout) etc() string               { return filepath.Join(l.run(), "etc") }
 
 func (l layout) sandbox(id sandboxclient.ID) string {
 	return filepath.Join(l.sandboxes(), string(id))
@@ -34,6 +34,16 @@ func (l layout) workspace(id sandboxclient.ID) string {
 
 func (l layout) bundle(id sandboxclient.ID) string {
 	return filepath.Join(l.sandbox(id), "bundle")
+}
+
+// runtimeState names what a runtime keeps about a sandbox.
+func (l layout) runtimeState(k kind, id sandboxclient.ID) []string {
+	pattern := string(id) // a directory
+	if k == kindRunsc {
+		pattern = "*" + string(id) + "*" // state, its lock, and a socket
+	}
+	paths, _ := filepath.Glob(filepath.Join(l.runtimeRoot(k), pattern)) // fails for malformed patterns only
+	return paths
 }
 
 func (l layout) link(id sandboxclient.ID) string {

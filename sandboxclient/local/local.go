@@ -47,10 +47,13 @@ func New(ctx context.Context, cfg Config) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkKernel(k); err != nil {
+		return nil, err
+	}
 	l := layout{filepath.Clean(cfg.StateDir)}
 	d := &Driver{
 		layout:    l,
-		engine:    newEngine(k, cfg.Runtime, l.runtimeRoot()),
+		engine:    newEngine(k, cfg.Runtime, l.runtimeRoot(k)),
 		sandboxd:  cfg.Sandboxd,
 		root:      cfg.Rootfs,
 		hostUsr:   cfg.Rootfs == "",
@@ -74,7 +77,7 @@ func (d *Driver) prepare() error {
 	if err := os.MkdirAll(d.layout.state, 0o700); err != nil {
 		return err
 	}
-	for _, dir := range []string{d.layout.sandboxes(), d.layout.run(), d.layout.runtimeRoot()} {
+	for _, dir := range []string{d.layout.sandboxes(), d.layout.run(), d.engine.Root} {
 		if err := makeDir(dir, 0o700); err != nil {
 			return err
 		}
@@ -108,7 +111,7 @@ func (d *Driver) Close() error {
 // root for all its sandboxes; those that run keep it without the mount. Several
 // that started at once have pinned one over the other.
 func (d *Driver) unmountNetns() error {
-	pin := filepath.Join(d.layout.runtimeRoot(), "null-netns")
+	pin := filepath.Join(d.layout.runtimeRoot(kindRunsc), "null-netns")
 	for {
 		err := unix.Unmount(pin, unix.MNT_DETACH)
 		switch {

@@ -28,84 +28,86 @@ func (d *Driver) spec(s sandboxclient.Spec) (*specs.Spec, error) {
 		Version:  specs.Version,
 		Hostname: hostname,
 		Root:     &specs.Root{Path: d.root, Readonly: true},
-		Process:  process1(d.engine.kind, s.Limits),
+		Process:  firstProcess(s.Limits),
 		Mounts:   d.mounts(s),
 		Linux: &specs.Linux{
 			CgroupsPath: cgroupsPath(s.ID),
-			Namespaces:  namespaces(d.engine.kind),
-			Resources:   resources(d.engine.kind, s.Limits),
+			Namespaces:  namespaces(),
+			Resources:   resources(s.Limits),
 		},
 	}
 	if d.engine.kind == kindRunsc {
-		return spec, nil // its kernel is its own, and reads neither filter nor masks
+		spec.Linux.Resources.Pids.Limit = new(runscTasks(s.Limits))
+		return spec, nil
 	}
-	spec.Linux.MaskedPaths, spec.Linux.ReadonlyPaths = maskedPaths(), readonlyPaths()
-	// The profile's rules depend on the capabilities: last.
-	profile, err := seccomp.GetDefaultProfile(spec)
-	spec.Linux.Seccomp = profile
-	return spec, err
+	return spec, shareKernel(spec)
 }
 
-// process1 is sandboxd, the sandbox's first process.
-func process1(k kind, limits sandboxclient.Limits) *specs.Process {
+// shareKernel adds what a runtime needs that keeps the host's kernel between the
+// sandbox and the host; gVisor's kernel is the sandbox's own.
+func shareKernel(spec *specs.Spec) error {
+	// In a user namespace capabilities reach the sandbox and no further, and
+	// RLIMIT_NPROC counts this sandbox's processes alone. Ids stay what they are:
+	// files in the workspace belong to the same user on both sides.
+	ids := []specs.LinuxIDMapping{
+		{ContainerID: 0, HostID: 0, Size: 1},
+		{ContainerID: sandboxUID, HostID: sandboxUID, Size: 1},
+	}
+	spec.Linux.UIDMappings, spec.Linux.GIDMappings = ids, ids
+	spec.Linux.Namespaces = append(spec.Linux.Namespaces,
+		specs.LinuxNamespace{Type: specs.UserNamespace},
+		specs.LinuxNamespace{Type: specs.CgroupNamespace},
+	)
+	spec.Linux.MaskedPaths, spec.Linux.ReadonlyPaths = maskedPaths(), readonlyPaths()
+	// Docker's profile, whose rules depend on the capabilities.
+	profile, err := seccomp.GetDefaultProfile(spec)
+	spec.Linux.Seccomp = profile
+	return err
+}
+
+// firstProcess is sandboxd.
+func firstProcess(limits sandboxclient.Limits) *specs.Process {
 	return &specs.Process{
 		Args:            []string{sandboxdPath},
 		Cwd:             "/",
 		Env:             []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8"},
 		NoNewPrivileges: true,
 		Capabilities:    capabilities(),
-		Rlimits:         rlimits(k, limits),
 		OOMScoreAdj:     new(oomScoreAdj),
+		// Inherited by user code. Root is not held by RLIMIT_NPROC: sandboxd can
+		// always start what it needs.
+		Rlimits: []specs.POSIXRlimit{
+			rlimit("RLIMIT_NOFILE", limits.OpenFiles),
+			rlimit("RLIMIT_NPROC", limits.Processes),
+			rlimit("RLIMIT_CORE", 0),
+		},
 	}
-}
-
-// rlimits are inherited by user code. RLIMIT_NPROC counts per user on the whole
-// host, so under runc one sandbox's processes would be another's limit; gVisor
-// counts inside.
-func rlimits(k kind, limits sandboxclient.Limits) []specs.POSIXRlimit {
-	list := []specs.POSIXRlimit{
-		rlimit("RLIMIT_NOFILE", limits.OpenFiles),
-		rlimit("RLIMIT_CORE", 0),
-	}
-	if k == kindRunsc {
-		list = append(list, rlimit("RLIMIT_NPROC", limits.Processes))
-	}
-	return list
 }
 
 func rlimit(name string, n int) specs.POSIXRlimit {
 	return specs.POSIXRlimit{Type: name, Soft: uint64(n), Hard: uint64(n)}
 }
 
-func namespaces(k kind) []specs.LinuxNamespace {
-	list := []specs.LinuxNamespace{
+func namespaces() []specs.LinuxNamespace {
+	return []specs.LinuxNamespace{
 		{Type: specs.PIDNamespace},
 		{Type: specs.IPCNamespace},
 		{Type: specs.UTSNamespace},
 		{Type: specs.MountNamespace},
 		{Type: specs.NetworkNamespace}, // a new one, with nothing but loopback
 	}
-	if k == kindRunc {
-		list = append(list, specs.LinuxNamespace{Type: specs.CgroupNamespace})
-	}
-	return list
 }
 
 const (
 	cpuPeriod = 100_000 // microseconds
+	taskSlack = 128     // sandboxd's own threads and helpers
 
-	// A cgroup that runs out of pids kills gVisor's kernel, so there it is a
-	// backstop behind RLIMIT_NPROC: 1.6 to 2.4 host tasks were seen per task inside.
+	// gVisor was seen to need 1.6 to 2.4 host tasks per task inside, and a cgroup
+	// that runs out of them kills its kernel: far away, as a backstop.
 	runscTaskFactor = 8
-	// Under runc the cgroup is the limit; sandboxd's own threads come on top.
-	runcTaskSlack = 64
 )
 
-func resources(k kind, limits sandboxclient.Limits) *specs.LinuxResources {
-	tasks := int64(limits.Processes) + runcTaskSlack
-	if k == kindRunsc {
-		tasks = int64(limits.Processes) * runscTaskFactor
-	}
+func resources(limits sandboxclient.Limits) *specs.LinuxResources {
 	r := &specs.LinuxResources{
 		Devices: []specs.LinuxDeviceCgroup{{Allow: false, Access: "rwm"}},
 		Memory:  &specs.LinuxMemory{Limit: &limits.MemoryBytes},
@@ -113,12 +115,16 @@ func resources(k kind, limits sandboxclient.Limits) *specs.LinuxResources {
 			Quota:  new(int64(math.Ceil(limits.CPUs * cpuPeriod))),
 			Period: new(uint64(cpuPeriod)),
 		},
-		Pids: &specs.LinuxPids{Limit: &tasks},
+		Pids: &specs.LinuxPids{Limit: new(int64(limits.Processes) + taskSlack)},
 	}
 	if swapIsAccounted() {
-		r.Memory.Swap = &limits.MemoryBytes // memory and swap together: none
+		r.Memory.Swap = &limits.MemoryBytes // memory and swap together: no swap
 	}
 	return r
+}
+
+func runscTasks(limits sandboxclient.Limits) int64 {
+	return (int64(limits.Processes) + taskSlack) * runscTaskFactor
 }
 
 // maskedPaths and readonlyPaths are Docker's.
