@@ -6,6 +6,9 @@ MAKEFLAGS += --no-builtin-rules
 # Arguments of the gateway, or of the benchmark: make run ARGS="--listen 127.0.0.1:9000"
 ARGS ?=
 
+# What `gateway version` says. It is asked for when the gateway is built, not before.
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
 # All that can end up in our own programs, embedded files included. Folders are
 # in the list as well: their times tell of files that came or went.
 SOURCES := go.mod go.sum $(shell find cmd handlers internal sandboxclient \
@@ -43,18 +46,17 @@ setup-run setup-test setup-lint: setup-%:
 	@tools/setup.sh $*
 
 bin/gateway: $(SOURCES)
-	@version=$$(git describe --tags --always --dirty 2>/dev/null) || version=dev; \
-	$(STATIC) gateway . ./cmd/gateway -ldflags "-s -w -X main.version=$$version"
+	@$(STATIC) gateway . ./cmd/gateway -ldflags "-s -w -X main.version=$(VERSION)"
 
 bin/sandboxd: $(SOURCES)
 	@$(STATIC) sandboxd . ./cmd/sandboxd $(STRIPPED)
 
-# runsc compares this version before it restores a checkpoint.
+# runsc compares its version before it restores a checkpoint.
+RUNSC_VERSION = $(shell sed -n 's/^require gvisor.dev.gvisor \([^ ]*\).*/\1/p' tools/runsc/go.mod)
 bin/runsc: tools/runsc/go.mod tools/runsc/go.sum
 	@echo "building runsc the first time takes about two minutes"
-	@version=$$(sed -n 's/^require gvisor.dev.gvisor \([^ ]*\).*/\1/p' tools/runsc/go.mod); \
-	$(STATIC) runsc tools/runsc gvisor.dev/gvisor/runsc \
-		-ldflags "-s -w -X gvisor.dev/gvisor/runsc/version.version=$$version"
+	@$(STATIC) runsc tools/runsc gvisor.dev/gvisor/runsc \
+		-ldflags "-s -w -X gvisor.dev/gvisor/runsc/version.version=$(RUNSC_VERSION)"
 
 bin/runc: tools/runc/go.mod tools/runc/go.sum
 	@tools/setup.sh runc
