@@ -1,12 +1,30 @@
-// Package kernel keeps one interpreter process per code context and runs cells in it.
 package kernel
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"sandgate/internal/sandboxd/shim"
 	"sandgate/sandboxclient/wire"
+)
+
+const (
+	// grace is what a cell is given to end after an interrupt.
+	grace = 2 * time.Second
+	// lossGrace is what a process may take to end after its control channel
+	// has: it tells more by how it ended than by being killed.
+	lossGrace = time.Second
+	// closeBound is how long Close waits for the process to be gone.
+	closeBound = 10 * time.Second
+)
+
+// Why we end a kernel.
+const (
+	reasonClosed    = "ended with its code context"
+	reasonHeedless  = "killed: it did not end after an interrupt"
+	reasonChannel   = "killed: it closed or broke its control channel"
+	reasonNotTaking = "killed: it does not take cells any more"
 )
 
 // Spec says what to start.
@@ -22,31 +40,129 @@ type Cell struct {
 	Stdin []byte
 }
 
-// Start starts an interpreter and waits until it is ready.
-func Start(ctx context.Context, starter shim.Starter, spec Spec) (*Kernel, error)
-
 // Kernel is a living interpreter. One cell runs at a time.
-type Kernel struct{}
+type Kernel struct {
+	tree   shim.Tree
+	engine string
+	pipes  pipes
+
+	running   sync.Mutex // held by Run, which has all down to the next blank line
+	cells     int
+	intake    *intake
+	backlog   backlog
+	collector *collector // has intake and backlog between cells
+
+	mu     sync.Mutex
+	cancel context.CancelCauseFunc // of the running cell
+	reason string                  // why we ended it, if we did
+
+	done chan struct{}
+}
+
+// Start starts an interpreter and waits until it is ready.
+func Start(ctx context.Context, starter shim.Starter, spec Spec) (*Kernel, error) {
+	lang, err := lookup(spec.Language)
+	if err != nil {
+		return nil, err
+	}
+	program, err := install(programsDir, lang)
+	if err != nil {
+		return nil, err
+	}
+	ours, theirs, err := newPipes()
+	if err != nil {
+		return nil, err
+	}
+	tree, err := starter.Start(ctx, shim.Command{
+		Argv:  lang.argv(program),
+		Env:   withDefaults(spec.Env, lang.env),
+		Dir:   spec.Dir,
+		Files: theirs,
+	})
+	closeAll(theirs)
+	if err != nil {
+		ours.close()
+		return nil, err
+	}
+	k := &Kernel{
+		tree:   tree,
+		pipes:  ours,
+		intake: newIntake(ours.stdout, ours.stderr, ours.replies, tree.Pid()),
+		done:   make(chan struct{}),
+	}
+	go k.watch()
+	if err := k.awaitReady(ctx); err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+// watch ends with the process.
+func (k *Kernel) watch() {
+	<-k.tree.Done()
+	k.pipes.requests.Close()
+	close(k.done)
+}
 
 // Engine says what runs the cells: "ipython" or "python".
-func (k *Kernel) Engine() string
-
-// Run runs one cell and emits its stdout, stderr and result events (Seq and
-// Time unset) in order, from one goroutine. When ctx ends, the cell is
-// interrupted, then after a grace period the kernel is killed; the wire.Status
-// that is the cause of ctx's end is the cell's status. What was started by the
-// cell dies with the interrupt. It always returns an Exit.
-func (k *Kernel) Run(ctx context.Context, cell Cell, emit func(wire.Event)) wire.Exit
+func (k *Kernel) Engine() string { return k.engine }
 
 // Interrupt ends the running cell as if its user had asked (canceled); false
 // when none runs.
-func (k *Kernel) Interrupt() bool
+func (k *Kernel) Interrupt() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.cancel == nil {
+		return false
+	}
+	k.cancel(wire.StatusCanceled)
+	return true
+}
 
-// Done is closed when the process is gone; Died then says why.
-func (k *Kernel) Done() <-chan struct{}
-func (k *Kernel) Died() string
+func (k *Kernel) setCancel(cancel context.CancelCauseFunc) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.cancel = cancel
+}
+
+// Done is closed when the process is gone, with all that it started.
+func (k *Kernel) Done() <-chan struct{} { return k.done }
+
+// Died says why the process ended; empty while Done is open.
+func (k *Kernel) Died() string {
+	select {
+	case <-k.done:
+	default:
+		return ""
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.reason != "" {
+		return k.reason
+	}
+	return describe(k.tree.Status())
+}
+
+// kill ends the process; the first reason given is the one that counts.
+func (k *Kernel) kill(reason string) {
+	k.mu.Lock()
+	if k.reason == "" {
+		k.reason = reason
+	}
+	k.mu.Unlock()
+	k.tree.Kill()
+}
 
 // Close kills the kernel with all it started and waits for it, some seconds at most.
-func (k *Kernel) Close()
-
-var _ = time.Second
+func (k *Kernel) Close() {
+	select {
+	case <-k.done: // keep the reason
+	default:
+		k.kill(reasonClosed)
+	}
+	select {
+	case <-k.done:
+	case <-time.After(closeBound):
+		k.pipes.close() // whoever reads from it must not wait for ever
+	}
+}

@@ -1,0 +1,15 @@
+"""Start the kernel, with requests on descriptor 3 and replies on descriptor 4.
+
+All that the kernel itself needs is imported while sys.path still begins with
+its own directory. The working directory takes that place afterwards, so a
+json.py in the workspace is the user's business and not the kernel's.
+"""
+
+import sys
+
+from sandgate_kernel.kernel import Kernel
+
+kernel = Kernel()
+sys.path[0] = ""
+sys.argv = [""]
+kernel.serve()

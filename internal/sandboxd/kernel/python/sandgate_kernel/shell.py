@@ -1,0 +1,224 @@
+"""What a cell means with IPython: its magics, !cmd, Out and formatters.
+
+Plain code takes the standard library's way. IPython is asked when a cell is no
+Python, when its first word is a magic's, and how to represent a value that is
+not plain. That keeps a plain cell as fast as without it, and its answer the same.
+
+IPython's own convention is kept for a semicolon at a cell's end: it hides the
+value.
+"""
+
+import builtins
+import os
+import subprocess
+import sys
+import tokenize
+from types import SimpleNamespace
+
+import IPython
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.formatters import PlainTextFormatter
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.lib import pretty
+from traitlets.config import Config
+
+from . import errors, figures, mime
+from .engine import PLAIN, Engine
+
+errors.hidden += [os.path.dirname(IPython.__file__) + os.sep, "<decorator-gen"]
+
+# Long-lived kernels keep this many of their values as Out[n] and _n.
+KEPT_VALUES = 1000
+
+
+class ShellEngine(Engine):
+    """Runs cells with IPython around them."""
+
+    name = "ipython"
+
+    def _install(self):
+        # Python's own exit() and quit() end a cell; IPython's want a terminal.
+        self._exits = {"exit": builtins.exit, "quit": builtins.quit}
+        self.shell = _shell(self.module, self._send)
+        for name in self._exits:
+            self.shell.builtin_trap.auto_builtins.pop(name, None)
+        self.shell.builtin_trap.activate()
+        self._add_exits()
+        self._add_formatters()
+
+    def _add_exits(self):
+        self.namespace.update(self._exits)
+        self.shell.user_ns_hidden.update(self._exits)
+
+    def _add_formatters(self):
+        formatters = self.shell.display_formatter.formatters
+        self._others = [f for kind, f in formatters.items() if kind != mime.JSON]
+        for kind in (dict, list):
+            formatters[mime.JSON].for_type(kind, lambda value: value)
+        formatters["image/png"].for_type_by_name("matplotlib.figure", "Figure", _picture)
+
+    def restore(self):
+        super().restore()
+        if "_oh" not in self.namespace:
+            self.shell.init_user_ns()
+            self._add_exits()
+
+    def run(self, source, cell):
+        shell = self.shell
+        info = SimpleNamespace(raw_cell=source, store_history=True, silent=False, shell_futures=True, cell_id=None)
+        result = SimpleNamespace(info=info, execution_count=shell.execution_count, success=False)
+        shell.events.trigger("pre_execute")
+        shell.events.trigger("pre_run_cell", info)
+        shell.history_manager.store_inputs(shell.execution_count, source)
+        shell.history_manager.db_input_cache.clear()
+        try:
+            super().run(source, cell)
+            result.success = True
+        finally:
+            shell.execution_count += 1
+            shell.events.trigger("post_execute")
+            shell.events.trigger("post_run_cell", result)
+
+    def parse(self, source, cell):
+        tree = None if self._is_magic(source) else self._parse_plain(source, cell)
+        if tree is None:
+            tree = super().parse(self.shell.transform_cell(source), cell)
+        return self.shell.transform_ast(tree)
+
+    def _parse_plain(self, source, cell):
+        try:
+            return super().parse(source, cell)
+        except SyntaxError:
+            return None
+
+    def _is_magic(self, source):
+        """Whether a line like `ls` or `cd ..` means a magic, not a variable."""
+        line = source.strip()
+        word = line.split(None, 1)[0] if line else ""
+        return (
+            "\n" not in line
+            and word in self.shell.magics_manager.magics["line"]
+            and word not in self.namespace
+        )
+
+    def show_last(self, value, source):
+        if value is not None and not _ends_with_semicolon(source):
+            self.show(value)
+            self.shell.displayhook.update_user_ns(value)
+
+    def show(self, value):
+        if type(value) in PLAIN and self._is_registered(type(value)):
+            self._send(value, self.bundle(value))
+        else:
+            super().show(value)
+
+    def bundle(self, value):
+        data, _ = self.shell.display_formatter.format(value)
+        return data
+
+    def _is_registered(self, kind):
+        """Whether somebody, sympy say, has said how to represent a plain type."""
+        name = kind.__module__, kind.__name__
+        return any(kind in f.type_printers or name in f.deferred_printers for f in self._others)
+
+
+def _shell(module, send):
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.InteractiveShell.colors = "NoColor"
+    config.InteractiveShell.cache_size = KEPT_VALUES
+    config.InteractiveShell.display_page = True
+    shell = _Shell.instance(config=config, user_module=module)
+    shell.display_pub.send = send
+    return shell
+
+
+def _picture(figure):
+    """Represent a figure that IPython's display() was given."""
+    data = figures.represent(figure)
+    figures.forget(figure)
+    return data["image/png"]
+
+
+class _DisplayHook(DisplayHook):
+    """Keeps Out and its names; the engine does the showing."""
+
+    def cull_cache(self):
+        """Drop old values without a word: nobody asked for a cache."""
+        values = self.shell.user_ns["_oh"]
+        for number in sorted(values)[:len(values) // 5]:
+            del values[number]
+            self.shell.user_ns.pop(f"_{number}", None)
+
+
+class _Publisher(DisplayPublisher):
+    """What IPython.display shows becomes a result."""
+
+    send = None
+
+    def publish(self, data, metadata=None, *args, **options):
+        self.send(None, data)
+
+    def clear_output(self, wait=False):
+        """What was sent cannot be taken back."""
+
+
+class _PlainText(PlainTextFormatter):
+    """A value's text is its repr, unless somebody has registered another one."""
+
+    def __call__(self, value):
+        kind = type(value)
+        if hasattr(kind, "_repr_pretty_") or any(map(self._is_registered, kind.__mro__)):
+            return super().__call__(value)
+        return repr(value)
+
+    def _is_registered(self, kind):
+        name = kind.__module__, kind.__name__
+        return (
+            self.type_printers.get(kind) is not pretty._type_pprinters.get(kind) and kind is not float
+            or name in self.deferred_printers and name not in pretty._deferred_type_pprinters
+        )
+
+
+class _Shell(InteractiveShell):
+    displayhook_class = _DisplayHook
+    display_pub_class = _Publisher
+
+    def init_display_formatter(self):
+        super().init_display_formatter()
+        formatter = self.display_formatter
+        formatter.formatters[mime.TEXT] = _PlainText(parent=formatter)
+
+    def system(self, command):
+        """Run a command on the kernel's own descriptors, so that its output is
+        the cell's, in its order, and an interrupt is not swallowed."""
+        command = self.var_expand(command, depth=1)
+        self.user_ns["_exit_code"] = subprocess.call(command, shell=True)
+
+    def showtraceback(self, exc_tuple=None, **options):
+        """Tell an error that IPython has caught.
+
+        A formatter passes its own: the value still has a text, so stderr is
+        enough. Any other is the cell's, and ends it.
+        """
+        if exc_tuple is None:
+            raise
+        errors.print_to(sys.stderr, exc_tuple[1])
+
+    def showsyntaxerror(self, filename=None, running_compiled_code=False):
+        raise
+
+
+def _ends_with_semicolon(source):
+    if ";" not in source:
+        return False
+    lines = iter(source.splitlines(keepends=True))
+    silent = tokenize.ENDMARKER, tokenize.NL, tokenize.NEWLINE, tokenize.COMMENT
+    last = ""
+    try:
+        for token in tokenize.generate_tokens(lambda: next(lines, "")):
+            last = last if token.type in silent else token.string
+    except (tokenize.TokenError, SyntaxError):  # a magic, which is no Python
+        return False
+    return last == ";"

@@ -1,0 +1,48 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"sandgate/sandboxclient/wire"
+)
+
+const (
+	maxEngineName = 32
+	maxStartNoise = 4 << 10
+)
+
+// awaitReady waits for the program's first reply. A kernel that does not come
+// to it is closed, and the error tells what it printed.
+func (k *Kernel) awaitReady(ctx context.Context) error {
+	engine, err := k.firstReply(ctx)
+	k.collector = startCollector(k)
+	if err != nil {
+		k.Close()
+		return err
+	}
+	k.engine = truncate(engine, maxEngineName)
+	return nil
+}
+
+func (k *Kernel) firstReply(ctx context.Context) (string, error) {
+	var noise strings.Builder
+	for {
+		select {
+		case got := <-k.intake.ch:
+			k.intake.note(got)
+			switch {
+			case got.reply != nil && got.reply.Type == replyReady:
+				return got.reply.Engine, nil
+			case got.from == wire.EventStderr && noise.Len() < maxStartNoise:
+				noise.Write(got.chunk)
+			case k.intake.open == 0:
+				return "", fmt.Errorf("kernel: the interpreter ended before it was ready: %s", noise.String())
+			}
+		case <-ctx.Done():
+			return "", errors.Join(errors.New("kernel: the interpreter is not ready in time"), context.Cause(ctx))
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package kernel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"sandgate/sandboxclient/wire"
+)
+
+const (
+	// insistence is the time between two signals until one of them arrives.
+	insistence = 100 * time.Millisecond
+	// takeBound is how long an idle kernel may take to read a cell.
+	takeBound = 10 * time.Second
+	// lastWords is how long output is awaited from a process that is gone.
+	lastWords = time.Second
+	// interruptedCode is the exit code of a cell that was interrupted: 128 and SIGINT.
+	interruptedCode = 130
+)
+
+// Run runs one cell and emits its stdout, stderr and result events (Seq and
+// Time unset), and warnings, in order, from the caller's goroutine. When ctx
+// ends, the cell is interrupted, then after a grace period the kernel is
+// killed; the wire.Status that is the cause of ctx's end is the cell's status.
+// What was started by the cell dies with the interrupt. It always returns an Exit.
+func (k *Kernel) Run(ctx context.Context, cell Cell, emit func(wire.Event)) wire.Exit {
+	k.running.Lock()
+	defer k.running.Unlock()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	k.setCancel(cancel)
+	defer k.setCancel(nil)
+
+	k.collector.end()
+	defer func() { k.collector = startCollector(k) }()
+	k.cells++
+	r := &run{k: k, id: k.cells, ctx: ctx, emit: emit, began: time.Now()}
+	for _, event := range k.backlog.take() {
+		emit(event)
+	}
+	exit := r.run(cell)
+	exit.DurationMS = float64(time.Since(r.began).Microseconds()) / 1000
+	exit.ExecutionCount = r.id
+	return exit
+}
+
+// A run is one cell on its way.
+type run struct {
+	k       *Kernel
+	id      int
+	ctx     context.Context
+	emit    func(wire.Event)
+	began   time.Time
+	results showcase
+
+	interruption interruption
+	loss         <-chan time.Time
+}
+
+func (r *run) run(cell Cell) wire.Exit {
+	if r.ctx.Err() != nil {
+		return wire.Exit{Status: r.cause(), ExitCode: interruptedCode}
+	}
+	if err := r.k.request(r.ctx, r.id, cell); err != nil {
+		r.k.kill(reasonNotTaking)
+	}
+	r.loss = r.k.lossTimer()
+	for ended := r.ctx.Done(); ; {
+		select {
+		case got := <-r.k.intake.ch:
+			if done := r.accept(got); done != nil {
+				return r.finish(done)
+			}
+		case <-ended:
+			ended = nil
+			r.interrupt()
+		case <-r.interruption.again:
+			r.insist()
+		case <-r.interruption.grace:
+			r.k.kill(reasonHeedless)
+		case <-r.loss:
+			r.k.kill(reasonChannel)
+		case <-r.k.done:
+			return r.died()
+		}
+	}
+}
+
+// cause says why the cell was ended.
+func (r *run) cause() wire.Status {
+	if status, ok := errors.AsType[wire.Status](context.Cause(r.ctx)); ok {
+		return status
+	}
+	return wire.StatusCanceled
+}
+
+// request hands a cell to the program.
+func (k *Kernel) request(ctx context.Context, id int, cell Cell) error {
+	frame, err := json.Marshal(struct {
+		ID    int    `json:"id"`
+		Code  string `json:"code"`
+		Stdin []byte `json:"stdin,omitempty"`
+	}{id, cell.Code, cell.Stdin})
+	if err != nil {
+		return err
+	}
+	if err := k.pipes.requests.SetWriteDeadline(time.Now().Add(takeBound)); err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = k.pipes.requests.SetWriteDeadline(longAgo) })
+	defer stop()
+	_, err = k.pipes.requests.Write(append(frame, '\n'))
+	return err
+}
+
+// accept handles what the process sent; it gives the reply that ends the cell.
+func (r *run) accept(got incoming) *reply {
+	r.k.intake.note(got)
+	r.output(got)
+	if got.ended && got.from == fromReplies {
+		r.loss = r.k.lossTimer()
+	}
+	if got.reply == nil || got.reply.ID != r.id {
+		return nil
+	}
+	switch got.reply.Type {
+	case replyResult:
+		r.results.show(got.reply, r.emit)
+	case replyInterrupted:
+		r.interruption.arrived()
+	case replyDone:
+		return got.reply
+	}
+	return nil
+}
+
+func (r *run) output(got incoming) {
+	if len(got.chunk) > 0 {
+		r.emit(wire.Event{Type: got.from, Data: got.chunk})
+	}
+}
+
+// finish ends a cell that the program says has ended.
+func (r *run) finish(done *reply) wire.Exit {
+	r.k.intake.drain(r.output)
+	failure := boundedError(done.Error)
+	if !r.interruption.begun {
+		r.print(failure)
+		return exitWith(failure)
+	}
+	r.endInterruption()
+	exit := wire.Exit{Status: r.cause(), ExitCode: interruptedCode}
+	if failure != nil && !done.Interrupted {
+		r.print(failure)
+		exit.Error = failure
+	}
+	return exit
+}
+
+func exitWith(failure *wire.CodeError) wire.Exit {
+	exit := wire.Exit{Status: wire.StatusExited, Error: failure}
+	if failure != nil {
+		exit.ExitCode = 1
+	}
+	return exit
+}
+
+// print shows a traceback as an interpreter would.
+func (r *run) print(failure *wire.CodeError) {
+	if failure == nil || len(failure.Traceback) == 0 {
+		return
+	}
+	text := []byte(strings.Join(failure.Traceback, "\n") + "\n")
+	for len(text) > 0 {
+		n := min(len(text), wire.MaxChunk)
+		r.emit(wire.Event{Type: wire.EventStderr, Data: text[:n]})
+		text = text[n:]
+	}
+}
+
+// died ends a cell that has taken its kernel with it.
+func (r *run) died() wire.Exit {
+	bound := time.After(lastWords)
+	for r.k.intake.open > 0 {
+		select {
+		case got := <-r.k.intake.ch:
+			r.accept(got)
+		case <-bound:
+			return r.deadExit()
+		}
+	}
+	return r.deadExit()
+}
+
+func (r *run) deadExit() wire.Exit {
+	exit := exitOf(r.k.tree.Status())
+	exit.KernelDied = r.k.Died()
+	if r.interruption.begun {
+		exit.Status = r.cause()
+	}
+	return exit
+}
