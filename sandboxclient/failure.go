@@ -62,7 +62,7 @@ func (s *Sandbox) classify(ctx context.Context, err error) *Error {
 		e := *contextError(ctx)
 		return &e
 	}
-	return &Error{Code: CodeUnavailable, Message: "The sandbox ended while this ran, perhaps out of memory; the next request starts it again", RetryAfter: retrySoon, Err: err}
+	return &Error{Code: CodeUnavailable, Message: "The sandbox does not answer; the next request starts it again", RetryAfter: retrySoon, Err: err}
 }
 
 // fromWire passes on what sandboxd answered. Its words reach visitors, so they
@@ -71,15 +71,21 @@ func fromWire(we *wire.Error) *Error {
 	code := Code(we.Code)
 	switch code {
 	case CodeInvalid, CodeForbidden, CodeNotFound, CodeConflict, CodePreconditionFailed,
-		CodeTooLarge, CodeUnsupported, CodeNoSpace:
-	case CodeExhausted, CodeUnavailable:
-		return &Error{Code: code, Message: plain(we.Message), RetryAfter: retrySoon}
+		CodeTooLarge, CodeUnsupported, CodeNoSpace, CodeExhausted, CodeUnavailable:
 	case CodeInternal:
 		return &Error{Code: code, Message: "The sandbox failed", Err: we}
 	default:
 		return &Error{Code: CodeBadGateway, Message: "The sandbox answered in a way that makes no sense", Err: we}
 	}
-	return &Error{Code: code, Message: plain(we.Message)}
+	return &Error{Code: code, Message: plain(we.Message), RetryAfter: retryAfter(code)}
+}
+
+// retryAfter says when a failure of this kind may have passed.
+func retryAfter(code Code) time.Duration {
+	if code == CodeExhausted || code == CodeUnavailable {
+		return retrySoon
+	}
+	return 0
 }
 
 const maxMessage = 1000

@@ -2,6 +2,7 @@ package sandboxclient
 
 import (
 	"context"
+	"iter"
 	"net/http"
 	"net/url"
 
@@ -16,36 +17,47 @@ import (
 //
 // A program that fails is a Run, not an error.
 func (s *Sandbox) RunCode(ctx context.Context, code string, opts RunOptions) (*Run, error) {
+	opts.Execution = orDefault(opts.Execution, uuid.NewString())
+	t, err := collect(s.RunCodeStream(ctx, code, opts), s.client.opts.Output.Keep)
+	if err != nil {
+		return nil, s.failure(ctx, "run code", err)
+	}
+	return &Run{
+		Execution:  opts.Execution,
+		Stdout:     text(t.stdout.data, t.exit.Truncated),
+		Stderr:     text(t.stderr.data, t.exit.Truncated),
+		Results:    t.results,
+		Exit:       t.exit,
+		Start:      t.start.Origin,
+		Generation: t.start.Generation,
+		Restart:    t.start.Reason,
+		Background: t.background,
+	}, nil
+}
+
+// RunCodeStream is RunCode with the events as they come. An error comes alone
+// and first, and means that nothing was started; otherwise the last event, and
+// no other, is terminal. Leaving the loop is like the end of ctx.
+func (s *Sandbox) RunCodeStream(ctx context.Context, code string, opts RunOptions) iter.Seq2[Event, error] {
 	c := s.client
+	id := orDefault(opts.Execution, uuid.NewString())
 	timeout := c.timeout(opts.Timeout)
 	request := wire.RunRequest{
-		ID:        uuid.NewString(),
+		ID:        id,
 		Context:   c.contextSpec(opts),
 		Code:      code,
 		Stdin:     opts.Stdin,
 		TimeoutMS: timeout.Milliseconds(),
 		Output:    c.limits(0, 0),
-		Detach:    opts.Detach,
+		Detach:    true,
 	}
-	t := newTranscript(c.opts.Output.Keep)
-	err := s.with(ctx, "run code", func(ctx context.Context, l *link) error {
-		return s.follow(ctx, l, "/v1/run", request, timeout, t.take)
-	})
-	if err != nil {
-		return nil, err
+	told := func(ctx context.Context, e *Event) error {
+		if e.Type != wire.EventStart {
+			return nil
+		}
+		return s.tellStart(ctx, request.Context.ID, e.Start)
 	}
-	run := &Run{
-		Execution:  request.ID,
-		Stdout:     text(t.stdout.data, t.exit.Truncated),
-		Stderr:     text(t.stderr.data, t.exit.Truncated),
-		Results:    t.results,
-		Exit:       t.exit,
-		Background: t.background,
-	}
-	if err := s.tellStart(ctx, run, request.Context.ID, t.start); err != nil {
-		return nil, err
-	}
-	return run, nil
+	return s.stream(ctx, launch{op: "run code", path: "/v1/run", request: request, id: id, timeout: timeout, detach: opts.Detach, told: told})
 }
 
 // contextSpec is the code context that a cell asks for.
@@ -62,21 +74,23 @@ func (c *Client) contextSpec(opts RunOptions) wire.ContextSpec {
 func DefaultContext(language string) string { return "default-" + language }
 
 // tellStart says how the kernel behind a cell came about.
-func (s *Sandbox) tellStart(ctx context.Context, run *Run, codeContext string, start wire.Start) error {
-	// The cell has run: its kernel is counted even if the caller has just left.
+func (s *Sandbox) tellStart(ctx context.Context, codeContext string, start *wire.Start) error {
+	// The cell runs: its kernel is counted even if the caller has just left.
 	ctx = context.WithoutCancel(ctx)
 	generation, err := s.client.opts.Records.Generation(ctx, s.id, codeContext, start.KernelStarted)
 	if err != nil {
-		return s.failure(ctx, "count kernels", err)
+		return err
 	}
-	run.Generation = generation
+	start.Generation = generation
+	reason := start.Reason
+	start.Reason = ""
 	switch {
 	case !start.KernelStarted:
-		run.Start = StartRunning
+		start.Origin = StartRunning
 	case generation <= 1:
-		run.Start = StartFresh
+		start.Origin = StartFresh
 	default:
-		run.Start, run.Restart = StartRestarted, orDefault(plain(start.Reason), "the sandbox was started anew")
+		start.Origin, start.Reason = StartRestarted, orDefault(plain(reason), "the sandbox was started anew")
 	}
 	return nil
 }
@@ -84,26 +98,31 @@ func (s *Sandbox) tellStart(ctx context.Context, run *Run, codeContext string, s
 // Exec runs a command to its end, with its whole process tree. A command that
 // fails is a result, not an error; one that cannot be started is invalid.
 func (s *Sandbox) Exec(ctx context.Context, cmd Command) (*ExecResult, error) {
+	cmd.Execution = orDefault(cmd.Execution, uuid.NewString())
+	t, err := collect(s.ExecStream(ctx, cmd), s.client.limits(cmd.Keep, cmd.Max).Keep)
+	if err != nil {
+		return nil, s.failure(ctx, "exec", err)
+	}
+	return &ExecResult{Execution: cmd.Execution, Stdout: t.stdout.data, Stderr: t.stderr.data, Exit: t.exit}, nil
+}
+
+// ExecStream is Exec with the events as they come, as RunCodeStream is to RunCode.
+func (s *Sandbox) ExecStream(ctx context.Context, cmd Command) iter.Seq2[Event, error] {
 	c := s.client
+	id := orDefault(cmd.Execution, uuid.NewString())
 	timeout := c.timeout(cmd.Timeout)
 	request := wire.ExecRequest{
-		ID:        uuid.NewString(),
+		ID:        id,
 		Argv:      cmd.Argv,
 		Env:       cmd.Env,
 		Dir:       cmd.Dir,
 		Stdin:     cmd.Stdin,
 		TimeoutMS: timeout.Milliseconds(),
 		Output:    c.limits(cmd.Keep, cmd.Max),
-		Detach:    cmd.Detach,
+		Detach:    true,
 	}
-	t := newTranscript(request.Output.Keep)
-	err := s.with(ctx, "exec", func(ctx context.Context, l *link) error {
-		return s.follow(ctx, l, "/v1/exec", request, timeout, t.take)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &ExecResult{Execution: request.ID, Stdout: t.stdout.data, Stderr: t.stderr.data, Exit: t.exit}, nil
+	untouched := func(context.Context, *Event) error { return nil }
+	return s.stream(ctx, launch{op: "exec", path: "/v1/exec", request: request, id: id, timeout: timeout, detach: cmd.Detach, told: untouched})
 }
 
 // Contexts lists the code contexts in the order of their creation. A sandbox

@@ -34,6 +34,8 @@ type RunOptions struct {
 	Stdin    []byte        // what input() reads; at its end: EOF
 	Timeout  time.Duration // 0: the client's default; above its ceiling: the ceiling
 	Detach   bool          // go on when the caller leaves
+	// Execution is the execution's id; a new one when empty.
+	Execution string
 }
 
 // Run is a cell that has ended, however badly.
@@ -63,6 +65,8 @@ type Command struct {
 	Keep    int64         // bytes of output kept; 0: the client's default
 	Max     int64         // bytes of output borne; 0: the client's default
 	Detach  bool          // go on when the caller leaves
+	// Execution is the execution's id; a new one when empty.
+	Execution string
 }
 
 // ExecResult is a command that has ended, however badly.

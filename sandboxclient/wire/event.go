@@ -40,6 +40,10 @@ type Start struct {
 	KernelStarted bool   `json:"kernelStarted,omitempty"` // a cell's kernel was started for it
 	KernelStarts  int    `json:"kernelStarts,omitempty"`  // how many kernels this context has had
 	Reason        string `json:"reason,omitempty"`        // why the kernel before it ended; empty for the first
+
+	// The gateway's own knowledge; sandboxd leaves it out.
+	Origin     string `json:"origin,omitempty"`     // fresh, restarted, running
+	Generation int    `json:"generation,omitempty"` // kernels that the context ever had
 }
 
 // Result is a value that a cell displayed or ended with, under the short names

@@ -68,7 +68,8 @@ type ExecutionInfo struct {
 	CreatedAt time.Time `json:"createdAt"`
 	FirstSeq  int64     `json:"firstSeq"` // the oldest event still kept
 	LastSeq   int64     `json:"lastSeq"`
-	Exit      *Exit     `json:"exit,omitempty"` // set once it has ended
+	Exit      *Exit     `json:"exit,omitempty"`  // set once it has ended
+	Error     *Error    `json:"error,omitempty"` // set instead when we failed
 }
 
 // States of a code context.

@@ -1,0 +1,37 @@
+package local
+
+import (
+	"os"
+	"testing"
+)
+
+func needRoot(t *testing.T) {
+	t.Helper()
+	if os.Geteuid() == 0 {
+		return
+	}
+	if os.Getenv("CI") != "" {
+		t.Fatal("required in CI: root")
+	}
+	t.Skip("this needs root")
+}
+
+// newDir makes a directory with a short path, for sockets.
+func newDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "sg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+func newLinkDir(t *testing.T) string {
+	t.Helper()
+	dir := newDir(t) + "/l"
+	if err := makeLinkDir(dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
