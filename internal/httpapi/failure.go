@@ -29,16 +29,25 @@ const defaultRetryAfter = 2 * time.Second
 // a code and a sentence for the visitor.
 func classify(ctx context.Context, err error) *sandboxclient.Error {
 	failure := typed(err)
-	if failure.Code != sandboxclient.CodeCanceled {
+	switch {
+	case failure.Code != sandboxclient.CodeCanceled && failure.Code != sandboxclient.CodeInternal:
 		return failure
-	}
-	if cause, ok := errors.AsType[*sandboxclient.Error](context.Cause(ctx)); ok {
-		return cause
-	}
-	if ctx.Err() == nil { // the visitor waits: somebody else canceled the work
+	case ctx.Err() != nil: // what broke, broke because the request was over
+		return ended(ctx, err)
+	case failure.Code == sandboxclient.CodeCanceled: // the visitor waits: somebody else canceled the work
 		return &sandboxclient.Error{Code: sandboxclient.CodeUnavailable, Message: "The work was canceled", Err: err}
 	}
 	return failure
+}
+
+// ended words the end of a request: we ended it, or the client left.
+func ended(ctx context.Context, err error) *sandboxclient.Error {
+	end := sandboxclient.Error{Code: sandboxclient.CodeCanceled, Message: "The client left"}
+	if cause, ok := errors.AsType[*sandboxclient.Error](context.Cause(ctx)); ok {
+		end = *cause
+	}
+	end.Err = err
+	return &end
 }
 
 func typed(err error) *sandboxclient.Error {
@@ -54,7 +63,7 @@ func typed(err error) *sandboxclient.Error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return &sandboxclient.Error{Code: sandboxclient.CodeTimeout, Message: "The request took too long", Err: err}
 	}
-	return &sandboxclient.Error{Code: sandboxclient.CodeInternal, Err: err}
+	return &sandboxclient.Error{Code: sandboxclient.CodeInternal, Message: "something unforeseen", Err: err}
 }
 
 func fromRouter(e *echo.HTTPError) *sandboxclient.Error {

@@ -62,8 +62,9 @@ func recovered(c echo.Context, next echo.HandlerFunc) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &sandboxclient.Error{
-				Code: sandboxclient.CodeInternal,
-				Err:  fmt.Errorf("panic: %v\n%s", p, debug.Stack()),
+				Code:    sandboxclient.CodeInternal,
+				Message: "a panic",
+				Err:     fmt.Errorf("panic: %v\n%s", p, debug.Stack()),
 			}
 		}
 	}()

@@ -1,0 +1,112 @@
+package coderunner
+
+import (
+	"context"
+	"io"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/labstack/echo/v4"
+
+	"sandgate/sandboxclient"
+)
+
+// fake is a sandbox made of functions.
+type fake struct {
+	run func(code string, opts sandboxclient.RunOptions) (*sandboxclient.Run, error)
+}
+
+var _ Sandbox = fake{}
+
+func (f fake) RunCode(_ context.Context, code string, opts sandboxclient.RunOptions) (*sandboxclient.Run, error) {
+	return f.run(code, opts)
+}
+
+// post sends a body to /run and gives the answer, or the handler's error.
+func post(t *testing.T, s Sandbox, query, body string) (*httptest.ResponseRecorder, error) {
+	t.Helper()
+	h := New(func(owner, name string) Sandbox {
+		if owner != "local" || name != "playground" {
+			t.Errorf("opened %s of %s", name, owner)
+		}
+		return s
+	}, 100)
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest("POST", "/run?"+query, strings.NewReader(body))
+	return w, h.Run(echo.New().NewContext(r, w))
+}
+
+func TestRun(t *testing.T) {
+	s := fake{run: func(code string, opts sandboxclient.RunOptions) (*sandboxclient.Run, error) {
+		want := sandboxclient.RunOptions{Language: "python", Timeout: 1500 * time.Millisecond}
+		if diff := cmp.Diff(want, opts); code != `print("hello")` || diff != "" {
+			t.Errorf("%q %s", code, diff)
+		}
+		return &sandboxclient.Run{
+			Stdout: "hello\n", Start: "fresh", Generation: 1,
+			Exit: sandboxclient.Exit{Status: "exited", ExecutionCount: 1, DurationMS: 2},
+		}, nil
+	}}
+	w, err := post(t, s, "language=python&timeout=1.5&unknown=1", `print("hello")`)
+	want := `{"output":["hello\n"],"errors":[],"results":[],"status":"exited","executionCount":1,"durationMs":2,"start":"fresh","generation":1}` + "\n"
+	if err != nil || w.Code != 200 || w.Body.String() != want || w.Header().Get("Content-Type") != "application/json" {
+		t.Errorf("%d %s %v, %v", w.Code, w.Body, w.Header(), err)
+	}
+}
+
+// Code that fails is an answer, not an error.
+func TestRun_codeThatFails(t *testing.T) {
+	s := fake{run: func(string, sandboxclient.RunOptions) (*sandboxclient.Run, error) {
+		return &sandboxclient.Run{
+			Stderr: "Traceback", Exit: sandboxclient.Exit{
+				Status: "exited", ExitCode: 1,
+				Error: &sandboxclient.CodeError{Name: "ZeroDivisionError", Message: "division by zero", Traceback: []string{"Traceback"}},
+			},
+		}, nil
+	}}
+	w, err := post(t, s, "", "1/0")
+	if err != nil || w.Code != 200 || !strings.Contains(w.Body.String(), `"error":{"name":"ZeroDivisionError"`) {
+		t.Errorf("%d %s, %v", w.Code, w.Body, err)
+	}
+}
+
+func TestRun_emptyBodyRuns(t *testing.T) {
+	ran := false
+	s := fake{run: func(code string, _ sandboxclient.RunOptions) (*sandboxclient.Run, error) {
+		ran = code == ""
+		return &sandboxclient.Run{}, nil
+	}}
+	if w, err := post(t, s, "", ""); err != nil || w.Code != 200 || !ran {
+		t.Errorf("%d, %v, ran %v", w.Code, err, ran)
+	}
+}
+
+func TestRun_errors(t *testing.T) {
+	unreached := fake{run: func(string, sandboxclient.RunOptions) (*sandboxclient.Run, error) {
+		t.Error("the sandbox was asked")
+		return nil, io.ErrUnexpectedEOF
+	}}
+	full := fake{run: func(string, sandboxclient.RunOptions) (*sandboxclient.Run, error) {
+		return nil, sandboxclient.Errorf(sandboxclient.CodeExhausted, "full")
+	}}
+	for name, tc := range map[string]struct {
+		sandbox     Sandbox
+		query, body string
+		code        sandboxclient.Code
+	}{
+		"timeout":   {unreached, "timeout=soon", "1", sandboxclient.CodeInvalid},
+		"language":  {unreached, "language=cobol", "1", sandboxclient.CodeUnsupported},
+		"no name":   {unreached, "language=", "1", sandboxclient.CodeUnsupported},
+		"too large": {unreached, "", strings.Repeat("x", 101), sandboxclient.CodeTooLarge},
+		"not UTF-8": {unreached, "", "\xff", sandboxclient.CodeInvalid},
+		"sandbox":   {full, "", "1", sandboxclient.CodeExhausted},
+	} {
+		w, err := post(t, tc.sandbox, tc.query, tc.body)
+		if sandboxclient.CodeOf(err) != tc.code || w.Body.Len() > 0 {
+			t.Errorf("%s: %v, body %q, want %s", name, err, w.Body, tc.code)
+		}
+	}
+}

@@ -1,0 +1,185 @@
+package httpapi
+
+import (
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/labstack/echo/v4"
+
+	"sandgate/sandboxclient"
+)
+
+func asked(query string) echo.Context {
+	r := httptest.NewRequest("GET", "/", nil)
+	r.URL.RawQuery = query
+	return echo.New().NewContext(r, httptest.NewRecorder())
+}
+
+func TestQuery(t *testing.T) {
+	cases := []struct {
+		query, want string
+		there       bool
+	}{
+		{"", "", false},
+		{"other=1", "", false},
+		{"q", "", true},
+		{"q=", "", true},
+		{"q=a", "a", true},
+		{"a=b&q=1&q=2", "1", true},
+		{"q=a%20b+c", "a b c", true},
+		{"q=100%", "100%", true},
+		{"q=%zz%4", "%zz%4", true},
+		{"q=%2541", "%41", true},
+		{"q=a;b", "a;b", true},
+		{"q=a=b", "a=b", true},
+		{"%71=a", "a", true},
+		{"q=%00", "\x00", true},
+		{"q=%C3%A9%ff", "é\xff", true},
+		{"&&q=a&", "a", true},
+		{"Q=a", "", false},
+	}
+	for _, tc := range cases {
+		got, there := Query(asked(tc.query), "q")
+		if got != tc.want || there != tc.there {
+			t.Errorf("%q: %q, %v, want %q, %v", tc.query, got, there, tc.want, tc.there)
+		}
+	}
+}
+
+// Where net/url can read a query, both read the same.
+func FuzzQuery(f *testing.F) {
+	for _, seed := range []string{"", "q=a", "q=%", "q=a%2", "%71=+", "q=a&q=b", "q;a=1", "q=%ff"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, query string) {
+		got, there := Query(asked(query), "q")
+		values, err := url.ParseQuery(query)
+		if err != nil {
+			return
+		}
+		if there != values.Has("q") || got != values.Get("q") {
+			t.Errorf("%q: %q, %v; net/url: %q", query, got, there, values["q"])
+		}
+	})
+}
+
+func TestFlag(t *testing.T) {
+	for query, want := range map[string]bool{
+		"": false, "f": true, "f=": true, "f=1": true, "f=true": true, "f=0": false, "f=false": false, "f=yes": false, "g": false,
+	} {
+		if got := Flag(asked(query), "f"); got != want {
+			t.Errorf("%q: %v", query, got)
+		}
+	}
+}
+
+func TestQueryDuration(t *testing.T) {
+	for query, want := range map[string]time.Duration{
+		"":                0,
+		"timeout=2":       2 * time.Second,
+		"timeout=0.5":     500 * time.Millisecond,
+		"timeout=1500ms":  1500 * time.Millisecond,
+		"timeout=1m30s":   90 * time.Second,
+		"timeout=1e2":     100 * time.Second,
+		"timeout=8784h":   longestDuration,
+		"timeout=.25":     250 * time.Millisecond,
+		"timeout=3600":    time.Hour,
+		"timeout=5&x=bad": 5 * time.Second,
+	} {
+		got, err := QueryDuration(asked(query), "timeout")
+		if err != nil || got != want {
+			t.Errorf("%q: %v, %v, want %v", query, got, err, want)
+		}
+	}
+	for _, text := range []string{
+		"", "abc", "-1", "-5s", "0", "0s", "NaN", "Inf", "-Inf", "1e300", "99999999999", "1e-300", "2 s", "2,5", "8785h", "1h2", "٣",
+	} {
+		got, err := QueryDuration(asked("timeout="+url.QueryEscape(text)), "timeout")
+		if sandboxclient.CodeOf(err) != sandboxclient.CodeInvalid {
+			t.Errorf("%q: %v, %v, want an invalid", text, got, err)
+		}
+	}
+}
+
+func FuzzDuration(f *testing.F) {
+	for _, seed := range []string{"2", "0.5", "1500ms", "-1", "NaN", "1e400", "0x1p4", "9223372036854775807ns", "1_000"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		d, ok := parseDuration(text)
+		if ok && (d <= 0 || d > longestDuration) {
+			t.Errorf("%q is %v", text, d)
+		}
+	})
+}
+
+func TestAcceptsJSON(t *testing.T) {
+	for accept, want := range map[string]bool{
+		"":                                  false,
+		"*/*":                               false,
+		"application/json":                  true,
+		"APPLICATION/JSON; charset=utf-8":   true,
+		"application/json, text/plain, */*": true, // as axios asks
+		"text/plain, application/json":      false,
+		"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8": false, // as browsers ask
+		"text/plain;q=0.5, application/json":                              true,
+		"application/json;q=0.5, text/plain":                              false,
+		"application/*":                                                   true,
+		"text/*":                                                          false,
+		"application/json;q=0":                                            false,
+		"application/json;q=0, */*":                                       false,
+		"text/plain;q=0, */*":                                             true,
+		"application/json;q=2":                                            false, // no weight at all
+		"application/json;q=NaN":                                          false,
+		"image/png":                                                       false,
+		"text/event-stream, application/json;q=0.1":                       true,
+		";;;,,, application/json":                                         true,
+		strings.Repeat("a/b,", 100) + "application/json":                  false, // beyond what is looked at
+	} {
+		c := asked("")
+		c.Request().Header.Set("Accept", accept)
+		if got := AcceptsJSON(c); got != want {
+			t.Errorf("%q: %v", accept, got)
+		}
+	}
+	c := asked("")
+	c.Request().Header.Add("Accept", "text/plain;q=0.1")
+	c.Request().Header.Add("Accept", "application/json")
+	if !AcceptsJSON(c) {
+		t.Error("two header lines are not read as one")
+	}
+}
+
+func FuzzAccept(f *testing.F) {
+	for _, seed := range []string{"", "*/*", "application/json;q=0.3", "a/b;q=", ",;/=", "application/json; q=\"0.5\""} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, accept string) {
+		got := preferred(accept, "text/plain", "application/json")
+		if got != "text/plain" && got != "application/json" {
+			t.Errorf("%q prefers %q", accept, got)
+		}
+	})
+}
+
+func FuzzFailureMessage(f *testing.F) {
+	f.Add("no such file", true)
+	f.Add("\xff\x00<script>", false)
+	f.Fuzz(func(t *testing.T, message string, json bool) {
+		c := asked("")
+		if json {
+			c.Request().Header.Set("Accept", "application/json")
+		}
+		if err := writeFailure(c, sandboxclient.Errorf(sandboxclient.CodeInvalid, "%s", message)); err != nil {
+			t.Fatal(err)
+		}
+		body := c.Response().Writer.(*httptest.ResponseRecorder).Body.String()
+		if !utf8.ValidString(body) {
+			t.Errorf("%q is told as %q", message, body)
+		}
+	})
+}
