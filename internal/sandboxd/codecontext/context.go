@@ -1,0 +1,248 @@
+package codecontext
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"sandgate/internal/sandboxd/execution"
+	"sandgate/internal/sandboxd/launch"
+	"sandgate/sandboxclient/wire"
+)
+
+// startTimeout bounds the start of an interpreter.
+const startTimeout = 60 * time.Second
+
+// A codeContext runs the cells of its queue. Its interpreter is touched by the
+// goroutine of live alone; what others see lies behind mu.
+type codeContext struct {
+	set  *Set
+	id   string
+	spec Spec
+
+	ctx  context.Context // ends when the context is to end
+	end  context.CancelFunc
+	gone chan struct{} // closed when it has ended
+	wake chan struct{} // holds one when the queue has been added to
+
+	interpreter Interpreter // nil when there is none
+	announced   bool        // a cell has been told of the interpreter
+
+	mu      sync.Mutex
+	queue   []*cell
+	running *cell
+	seen    wire.ContextInfo
+}
+
+func newContext(s *Set, id string, spec Spec) *codeContext {
+	now := time.Now().UTC()
+	c := &codeContext{
+		set: s, id: id, spec: spec,
+		gone: make(chan struct{}),
+		wake: make(chan struct{}, 1),
+		seen: wire.ContextInfo{
+			ID: id, Language: spec.Language, State: wire.ContextStarting,
+			CreatedAt: now, LastUsed: now,
+		},
+	}
+	c.ctx, c.end = context.WithCancel(context.Background())
+	return c
+}
+
+// live runs cells until the context ends.
+func (c *codeContext) live() {
+	defer close(c.gone)
+	defer c.end()
+	defer c.close()
+	for c.await() {
+		if c.interpreter == nil && !c.start() {
+			if c.set.discard(c) {
+				return
+			}
+			continue
+		}
+		if next := c.next(); next != nil {
+			c.run(next)
+		}
+	}
+}
+
+// close ends what there is, cells that wait included.
+func (c *codeContext) close() {
+	if c.interpreter != nil {
+		c.interpreter.Close()
+	}
+	for next := c.next(); next != nil; next = c.next() {
+		next.skip(wire.StatusCanceled)
+	}
+}
+
+// await waits for a cell, and buries the interpreter if it dies meanwhile. It is
+// false when the context is to end.
+func (c *codeContext) await() bool {
+	for {
+		var died <-chan struct{}
+		if c.interpreter != nil {
+			died = c.interpreter.Done()
+		}
+		select {
+		case <-died:
+			c.bury()
+			continue
+		default:
+		}
+		if c.ctx.Err() != nil {
+			return false
+		}
+		if c.waits() {
+			return true
+		}
+		select {
+		case <-c.wake:
+		case <-died:
+		case <-c.ctx.Done():
+		}
+	}
+}
+
+func (c *codeContext) bury() {
+	why := c.interpreter.Died()
+	c.interpreter.Close()
+	c.interpreter = nil
+	c.update(func(info *wire.ContextInfo) {
+		info.State, info.Died = wire.ContextDead, why
+	})
+}
+
+// start starts an interpreter for the cell that waits first, and fails that cell
+// if it cannot. When the context is to end, close sees to the cell.
+func (c *codeContext) start() bool {
+	c.update(func(info *wire.ContextInfo) { info.State = wire.ContextStarting })
+	ctx, cancel := context.WithTimeout(c.ctx, startTimeout)
+	defer cancel()
+	i, engine, err := c.set.start(ctx, c.spec)
+	if err != nil {
+		c.update(func(info *wire.ContextInfo) { info.State = wire.ContextDead })
+		if c.ctx.Err() == nil {
+			c.failFirst(c.explain(ctx, err))
+		}
+		return false
+	}
+	c.interpreter, c.announced = i, false
+	c.update(func(info *wire.ContextInfo) {
+		info.State, info.Engine, info.ExecutionCount = wire.ContextIdle, engine, 0
+		info.Starts++
+	})
+	return true
+}
+
+func (c *codeContext) failFirst(err *wire.Error) {
+	if first := c.next(); first != nil {
+		first.x.Fail(err)
+	}
+}
+
+func (c *codeContext) explain(ctx context.Context, err error) *wire.Error {
+	if e, ok := errors.AsType[*wire.Error](launch.Error(err)); ok {
+		return e
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fail(wire.CodeUnavailable, fmt.Sprintf("The %s interpreter did not start within %s.", c.spec.Language, startTimeout))
+	}
+	return fail(wire.CodeUnavailable, fmt.Sprintf("The %s interpreter did not start: %s.", c.spec.Language, err))
+}
+
+// run runs one cell to its end.
+func (c *codeContext) run(next *cell) {
+	if status, over := execution.Cause(next.x.Context()); over {
+		next.skip(status)
+		return
+	}
+	ctx, stop := next.deadline()
+	defer stop()
+	unbind := context.AfterFunc(c.ctx, func() {
+		next.x.Cancel(wire.StatusCanceled)
+		c.interpreter.Close()
+	})
+	defer unbind()
+
+	begin := time.Now()
+	c.begin(next)
+	exit := c.interpreter.Run(ctx, Cell{Code: next.code, Stdin: next.stdin}, next.x.Emit)
+	exit.DurationMS = float64(time.Since(begin).Microseconds()) / 1000
+	exit.ExecutionCount = c.finish()
+	if exit.KernelDied == "" {
+		exit.KernelDied = c.died()
+	}
+	next.x.Complete(exit)
+}
+
+// begin tells the cell what it runs in.
+func (c *codeContext) begin(next *cell) {
+	started := wire.Start{KernelStarted: !c.announced}
+	c.announced = true
+	c.update(func(info *wire.ContextInfo) {
+		c.running = next
+		info.State, info.LastUsed = wire.ContextBusy, time.Now().UTC()
+		info.ExecutionCount++
+		started.KernelStarts = info.Starts
+		if started.KernelStarted {
+			started.Reason = info.Died
+		}
+	})
+	next.x.Emit(wire.Event{Type: wire.EventStart, Start: &started})
+}
+
+// finish lets the context be seen as idle before the cell's end is told.
+func (c *codeContext) finish() (count int) {
+	c.update(func(info *wire.ContextInfo) {
+		c.running = nil
+		info.State, info.LastUsed = wire.ContextIdle, time.Now().UTC()
+		count = info.ExecutionCount
+	})
+	return count
+}
+
+// died says why the interpreter is gone, if it is.
+func (c *codeContext) died() string {
+	select {
+	case <-c.interpreter.Done():
+		return c.interpreter.Died()
+	default:
+		return ""
+	}
+}
+
+func (c *codeContext) update(change func(*wire.ContextInfo)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change(&c.seen)
+}
+
+func (c *codeContext) info() wire.ContextInfo {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	info := c.seen
+	info.Queued = len(c.queue)
+	return info
+}
+
+// interrupt is false when no cell runs.
+func (c *codeContext) interrupt() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.running == nil {
+		return false
+	}
+	c.running.x.Cancel(wire.StatusCanceled)
+	return true
+}
+
+// unused says whether the context has never run anything and is not about to.
+func (c *codeContext) unused() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.seen.Starts == 0 && len(c.queue) == 0
+}

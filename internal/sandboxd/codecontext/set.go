@@ -1,0 +1,210 @@
+// Package codecontext keeps code contexts: interpreters whose variables persist
+// from cell to cell.
+//
+// A context is made by the first cell that names it. Its cells run one after
+// the other in the order of their arrival; when the interpreter has died, the
+// next cell starts another one and says so.
+package codecontext
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"sandgate/internal/sandboxd/execution"
+	"sandgate/internal/sandboxd/launch"
+	"sandgate/sandboxclient/wire"
+)
+
+// Bounds of a set.
+const (
+	maxContexts = 16
+	maxQueue    = 64 // cells of one context
+	maxID       = 128
+)
+
+// Spec says what interpreter to start.
+type Spec struct {
+	Language string
+	Dir      string
+	Env      []string
+}
+
+// Cell is one piece of code to run.
+type Cell struct {
+	Code  string
+	Stdin []byte
+}
+
+// An Interpreter is a living process that runs one cell at a time.
+type Interpreter interface {
+	// Run runs a cell, and always returns how that ended. When ctx ends the
+	// cell is, with the status that is its cause.
+	Run(ctx context.Context, cell Cell, emit func(wire.Event)) wire.Exit
+	// Done is closed when the process is gone; Died then says why.
+	Done() <-chan struct{}
+	Died() string
+	// Close ends it with all it started, also while a cell runs, and may be
+	// called twice.
+	Close()
+}
+
+// A StartFunc starts an interpreter and says what engine it is.
+type StartFunc func(ctx context.Context, spec Spec) (i Interpreter, engine string, err error)
+
+// A Set is the code contexts of a sandbox, in the order of their making.
+type Set struct {
+	start StartFunc
+
+	mu     sync.Mutex
+	all    []*codeContext
+	closed bool
+}
+
+// NewSet makes an empty set.
+func NewSet(start StartFunc) *Set { return &Set{start: start} }
+
+// Run queues the cell, in a context that is made if need be. On an error the
+// execution has not begun; otherwise it is ended by the context.
+func (s *Set) Run(x *execution.Execution, req wire.RunRequest) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, err := s.ensure(req.Context)
+	if err != nil {
+		return err
+	}
+	return c.enqueue(x, req)
+}
+
+// ensure finds or makes a context. s.mu is held, so two first cells make one.
+func (s *Set) ensure(spec wire.ContextSpec) (*codeContext, error) {
+	if c := s.find(spec.ID); c != nil {
+		if c.spec.Language != spec.Language {
+			return nil, fail(wire.CodeConflict, "The code context speaks "+c.spec.Language+".")
+		}
+		return c, nil
+	}
+	switch {
+	case s.closed:
+		return nil, fail(wire.CodeUnavailable, "The sandbox is ending.")
+	case !validID(spec.ID):
+		return nil, fail(wire.CodeInvalid, "The code context's id is not valid.")
+	case len(s.all) >= maxContexts:
+		return nil, fail(wire.CodeExhausted, "Too many code contexts live in this sandbox.")
+	}
+	prepared, err := prepare(spec)
+	if err != nil {
+		return nil, err
+	}
+	c := newContext(s, spec.ID, prepared)
+	s.all = append(s.all, c)
+	go c.live()
+	return c, nil
+}
+
+func prepare(spec wire.ContextSpec) (Spec, error) {
+	dir, err := launch.Dir(spec.Dir)
+	if err != nil {
+		return Spec{}, err
+	}
+	env, err := launch.Env(spec.Env)
+	return Spec{Language: spec.Language, Dir: dir, Env: env}, err
+}
+
+func validID(id string) bool {
+	return id != "" && len(id) <= maxID && !strings.ContainsFunc(id, func(c rune) bool {
+		return c == '/' || c == unicode.ReplacementChar || !unicode.IsPrint(c)
+	})
+}
+
+// find gives nil when there is no such context. s.mu is held.
+func (s *Set) find(id string) *codeContext {
+	for _, c := range s.all {
+		if c.id == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// List describes all contexts.
+func (s *Set) List() []wire.ContextInfo {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	infos := make([]wire.ContextInfo, 0, len(s.all))
+	for _, c := range s.all {
+		infos = append(infos, c.info())
+	}
+	return infos
+}
+
+// Interrupt cancels the running cell.
+func (s *Set) Interrupt(id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.find(id)
+	if c == nil {
+		return notFound()
+	}
+	if !c.interrupt() {
+		return fail(wire.CodeConflict, "The code context runs nothing.")
+	}
+	return nil
+}
+
+// Delete ends a context with all it started, and waits for that until ctx ends.
+// Its cells, also those that wait, end as canceled.
+func (s *Set) Delete(ctx context.Context, id string) error {
+	s.mu.Lock()
+	c := s.find(id)
+	s.remove(c)
+	s.mu.Unlock()
+	if c == nil {
+		return notFound()
+	}
+	c.end()
+	select {
+	case <-c.gone:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Close ends all contexts and waits for that.
+func (s *Set) Close() {
+	s.mu.Lock()
+	all := s.all
+	s.all, s.closed = nil, true
+	s.mu.Unlock()
+	for _, c := range all {
+		c.end()
+	}
+	for _, c := range all {
+		<-c.gone
+	}
+}
+
+// remove takes a context from the list; nobody finds it any more. s.mu is held.
+func (s *Set) remove(c *codeContext) {
+	s.all = slices.DeleteFunc(s.all, func(other *codeContext) bool { return other == c })
+}
+
+// discard removes a context that never had an interpreter, unless a cell waits.
+func (s *Set) discard(c *codeContext) (discarded bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !c.unused() {
+		return false
+	}
+	s.remove(c)
+	return true
+}
+
+func fail(code, message string) *wire.Error {
+	return &wire.Error{Code: code, Message: message}
+}
+
+func notFound() error { return fail(wire.CodeNotFound, "There is no such code context.") }

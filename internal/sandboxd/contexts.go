@@ -1,0 +1,72 @@
+package sandboxd
+
+import (
+	"context"
+	"net/http"
+
+	"sandgate/internal/sandboxd/codecontext"
+	"sandgate/internal/sandboxd/execution"
+	"sandgate/internal/sandboxd/kernel"
+	"sandgate/internal/sandboxd/shim"
+	"sandgate/sandboxclient/wire"
+)
+
+// POST /v1/run
+func (s *server) runCell(w http.ResponseWriter, r *http.Request) error {
+	var req wire.RunRequest
+	if err := readJSON(w, r, &req); err != nil {
+		return err
+	}
+	x, err := s.executions.New(req.ID, execution.Cell, req.Output)
+	if err != nil {
+		return err
+	}
+	defer bind(r.Context(), x, req.Detach)()
+	if err := s.contexts.Run(x, req); err != nil {
+		s.executions.Discard(x)
+		return err
+	}
+	return stream(w, r, x.Follow(0))
+}
+
+// GET /v1/contexts
+func (s *server) listContexts(w http.ResponseWriter, _ *http.Request) error {
+	writeJSON(w, http.StatusOK, s.contexts.List())
+	return nil
+}
+
+// POST /v1/contexts/{id}/interrupt
+func (s *server) interruptContext(w http.ResponseWriter, r *http.Request) error {
+	if err := s.contexts.Interrupt(r.PathValue("id")); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// DELETE /v1/contexts/{id}
+func (s *server) deleteContext(w http.ResponseWriter, r *http.Request) error {
+	if err := s.contexts.Delete(r.Context(), r.PathValue("id")); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// interpreters starts kernels for code contexts.
+func interpreters(starter shim.Starter) codecontext.StartFunc {
+	return func(ctx context.Context, spec codecontext.Spec) (codecontext.Interpreter, string, error) {
+		k, err := kernel.Start(ctx, starter, kernel.Spec(spec))
+		if err != nil {
+			return nil, "", err
+		}
+		return interpreter{k}, k.Engine(), nil
+	}
+}
+
+// An interpreter is a kernel as code contexts see it.
+type interpreter struct{ *kernel.Kernel }
+
+func (i interpreter) Run(ctx context.Context, cell codecontext.Cell, emit func(wire.Event)) wire.Exit {
+	return i.Kernel.Run(ctx, kernel.Cell(cell), emit)
+}

@@ -1,0 +1,175 @@
+package execution
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"sandgate/sandboxclient/wire"
+)
+
+// Kinds of executions.
+const (
+	Exec = "exec"
+	Cell = "cell"
+)
+
+// What an execution's output may be when its request does not say.
+const (
+	defaultKeep = 10 << 20
+	defaultMax  = 1 << 30
+)
+
+// An Execution is one run of a command or a cell.
+type Execution struct {
+	id      string
+	kind    string
+	created time.Time
+	log     *Log
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	ended   func(*Execution) // told once, after the terminal event
+	shed    func()           // makes room for more events
+
+	mu        sync.Mutex
+	keep, max int64
+	kept      int64 // bytes of output in events
+	borne     int64 // bytes of output that came
+	truncated bool
+	finished  bool
+	exit      *wire.Exit
+	failure   *wire.Error
+
+	expiry *time.Timer // the registry's
+}
+
+// Context ends when the execution is to end; its cause is then a wire.Status.
+func (x *Execution) Context() context.Context { return x.ctx }
+
+// Cancel asks for the end, which is then told with the status.
+func (x *Execution) Cancel(status wire.Status) { x.cancel(status) }
+
+// Follow reads the events numbered above after.
+func (x *Execution) Follow(after int64) *Reader { return x.log.follow(after) }
+
+// Emit adds an event; Seq and Time are set here. Its data may be used again by
+// the caller. Output beyond the bounds is dropped, or ends the execution.
+func (x *Execution) Emit(e wire.Event) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.finished {
+		return
+	}
+	size := weight(e)
+	if x.borne += size; x.borne > x.max {
+		x.cancel(wire.StatusOutputLimited)
+	}
+	if x.truncated && size > 0 {
+		return
+	}
+	if left := x.keep - x.kept; size > left {
+		x.truncate(e, left)
+		return
+	}
+	x.kept += size
+	x.add(e)
+}
+
+// truncate keeps what there is still room for, and tells that the rest is not.
+func (x *Execution) truncate(e wire.Event, left int64) {
+	x.truncated = true
+	if e.Result == nil && left > 0 {
+		e.Data = e.Data[:left]
+		x.add(e)
+	}
+	x.add(wire.Event{
+		Type:    wire.EventWarning,
+		Code:    "output_truncated",
+		Message: "The output is longer than what is kept; the rest of it is dropped.",
+	})
+}
+
+// add splits output into chunks.
+func (x *Execution) add(e wire.Event) {
+	e.Time = time.Now().UTC()
+	if x.log.budget.over() {
+		x.shed()
+	}
+	data := e.Data
+	for ; len(data) > wire.MaxChunk; data = data[wire.MaxChunk:] {
+		e.Data = data[:wire.MaxChunk]
+		x.log.append(e)
+	}
+	e.Data = data
+	x.log.append(e)
+}
+
+// weight is what an event counts as output.
+func weight(e wire.Event) int64 {
+	n := len(e.Data)
+	if r := e.Result; r != nil {
+		n += len(r.Text) + len(r.HTML) + len(r.PNG) + len(r.JPEG) + len(r.SVG) +
+			len(r.LaTeX) + len(r.Markdown) + len(r.JavaScript) + jsonLength(r.JSON)
+	}
+	return int64(n)
+}
+
+func jsonLength(v any) int {
+	if v == nil {
+		return 0
+	}
+	encoded, err := json.Marshal(v)
+	if err != nil {
+		return 0 // and then it is not passed on either
+	}
+	return len(encoded)
+}
+
+// Complete ends the execution: the program ended.
+func (x *Execution) Complete(exit wire.Exit) {
+	x.finish(func() wire.Event {
+		exit.Truncated = exit.Truncated || x.truncated
+		x.exit = &exit
+		return wire.Event{Type: wire.EventComplete, Exit: &exit}
+	})
+}
+
+// Fail ends the execution: we could not do it.
+func (x *Execution) Fail(err *wire.Error) {
+	x.finish(func() wire.Event {
+		x.failure = err
+		return wire.Event{Type: wire.EventError, Code: err.Code, Message: err.Message}
+	})
+}
+
+// finish ends an execution once.
+func (x *Execution) finish(terminal func() wire.Event) {
+	x.mu.Lock()
+	if x.finished {
+		x.mu.Unlock()
+		return
+	}
+	x.finished = true
+	x.add(terminal())
+	x.mu.Unlock()
+	x.cancel(nil)
+	x.ended(x)
+}
+
+// Info tells the execution's state.
+func (x *Execution) Info() wire.ExecutionInfo {
+	first, last := x.log.span()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return wire.ExecutionInfo{
+		ID: x.id, Kind: x.kind, CreatedAt: x.created,
+		FirstSeq: first, LastSeq: last, Exit: x.exit, Error: x.failure,
+	}
+}
+
+// Cause gives the status with which the context was ended, if it was by us.
+func Cause(ctx context.Context) (wire.Status, bool) {
+	return errors.AsType[wire.Status](context.Cause(ctx))
+}

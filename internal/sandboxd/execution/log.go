@@ -1,0 +1,159 @@
+package execution
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"sandgate/sandboxclient/wire"
+)
+
+const (
+	// recordOverhead is what an event costs beside its bytes.
+	recordOverhead = 256
+	// maxBatch is how many bytes a reader takes at once, if it has the choice.
+	maxBatch = 256 << 10
+)
+
+// A Log is the numbered events of one execution, of which it keeps the newest.
+type Log struct {
+	limit  int64
+	budget *budget
+
+	mu      sync.Mutex
+	kept    []record // of growing numbers, without a hole
+	last    int64    // number of the newest event ever
+	printed int64    // bytes of output in all events ever
+	size    int64
+	ended   bool
+	waiting chan struct{} // closed at the next event; nil while nobody waits
+}
+
+// A record is an event: as it came while the next output may still be added to
+// it, encoded once a reader has seen it.
+type record struct {
+	event   wire.Event
+	frame   []byte
+	printed int64 // by all events before it
+}
+
+func (r *record) size() int64 {
+	return recordOverhead + int64(len(r.event.Data)+len(r.frame))
+}
+
+// A budget is shared by all logs.
+type budget struct {
+	limit int64
+	used  atomic.Int64
+}
+
+func (b *budget) over() bool { return b.used.Load() > b.limit }
+
+func newLog(limit int64, b *budget) *Log {
+	return &Log{limit: limit, budget: b}
+}
+
+// append numbers the event and adds it, with a copy of its data. Output goes into the event before it
+// if that one is of the same kind and nobody has seen it yet: what is read
+// slowly comes in large pieces, and small ones cost little. Nothing follows a
+// terminal event.
+func (l *Log) append(e wire.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		return
+	}
+	if !l.merge(e) {
+		l.push(e)
+	}
+	l.printed += int64(len(e.Data))
+	l.ended = e.Terminal()
+	l.evict()
+	if l.waiting != nil {
+		close(l.waiting)
+		l.waiting = nil
+	}
+}
+
+func (l *Log) merge(e wire.Event) bool {
+	if len(l.kept) == 0 || e.Data == nil {
+		return false
+	}
+	r := &l.kept[len(l.kept)-1]
+	if r.frame != nil || r.event.Type != e.Type || r.event.Background != e.Background {
+		return false
+	}
+	if len(r.event.Data)+len(e.Data) > wire.MaxChunk {
+		return false
+	}
+	r.event.Data = append(r.event.Data, e.Data...)
+	l.grow(int64(len(e.Data)))
+	return true
+}
+
+func (l *Log) push(e wire.Event) {
+	l.last++
+	e.Seq, e.Data = l.last, slices.Clone(e.Data)
+	r := record{event: e, printed: l.printed}
+	if e.Data == nil {
+		r.seal()
+	}
+	l.kept = append(l.kept, r)
+	l.grow(r.size())
+}
+
+// seal encodes the event. What is too large for a frame becomes a warning: a
+// number must not be missing.
+func (r *record) seal() {
+	frame, err := wire.AppendEvent(nil, r.event)
+	if err != nil {
+		frame, _ = wire.AppendEvent(nil, wire.Event{
+			Seq: r.event.Seq, Type: wire.EventWarning, Time: r.event.Time,
+			Code: "event_dropped", Message: "A " + r.event.Type + " was too large to be passed on.",
+		})
+	}
+	r.frame, r.event = frame, wire.Event{}
+}
+
+func (l *Log) grow(by int64) {
+	l.size += by
+	l.budget.used.Add(by)
+}
+
+// evict lets the oldest events go, but never the newest.
+func (l *Log) evict() {
+	for len(l.kept) > 1 && (l.size > l.limit || l.budget.over()) {
+		l.grow(-l.kept[0].size())
+		l.kept[0] = record{}
+		l.kept = l.kept[1:]
+	}
+}
+
+// drop lets everything go. Readers that still follow see the end of the world.
+func (l *Log) drop() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.grow(-l.size)
+	l.kept, l.ended = nil, true
+	if l.waiting != nil {
+		close(l.waiting)
+		l.waiting = nil
+	}
+}
+
+// span gives the numbers of the oldest event kept and of the newest.
+func (l *Log) span() (first, last int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.first(), l.last
+}
+
+func (l *Log) first() int64 { return l.last - int64(len(l.kept)) + 1 }
+
+func gapEvent(from, to, bytes int64) wire.Event {
+	return wire.Event{
+		Seq: to, Type: wire.EventGap, Time: time.Now().UTC(),
+		Gap: &wire.Gap{From: from, To: to, Bytes: bytes},
+	}
+}

@@ -1,0 +1,109 @@
+package execution
+
+import (
+	"context"
+	"io"
+
+	"sandgate/sandboxclient/wire"
+)
+
+// A Reader follows one execution. It is for one goroutine; others may follow
+// the same execution with their own.
+type Reader struct {
+	log     *Log
+	last    int64 // number of the newest event given
+	printed int64 // bytes of output up to it; unknown when negative
+	buf     []byte
+}
+
+// follow reads the events numbered above after.
+func (l *Log) follow(after int64) *Reader {
+	r := &Reader{log: l, last: after, printed: -1}
+	if after == 0 {
+		r.printed = 0
+	}
+	return r
+}
+
+// Next gives the encoded events that are there and not yet read, some hundred
+// kilobytes of them at most, and waits when there is none. After the terminal
+// event it is io.EOF. The bytes are valid until the next call.
+func (r *Reader) Next(ctx context.Context) ([]byte, error) {
+	for {
+		frames, wait := r.collect()
+		if len(frames) > 0 {
+			return frames, nil
+		}
+		if wait == nil {
+			return nil, io.EOF
+		}
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// collect takes what is there; if that is nothing, it gives a channel that is
+// closed when there is more, or nil when nothing will come.
+func (r *Reader) collect() (frames []byte, wait <-chan struct{}) {
+	l := r.log
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r.buf = r.buf[:0]
+	r.skipGap()
+	for i := max(r.last-l.first()+1, 0); i < int64(len(l.kept)); i++ {
+		if len(r.buf) > 0 && len(r.buf)+len(l.kept[i].frame) > maxBatch {
+			break
+		}
+		r.buf = append(r.buf, l.frame(i)...)
+		r.last++
+		r.printed = l.printedBy(i)
+	}
+	if len(r.buf) > 0 || l.ended {
+		return r.buf, nil
+	}
+	if l.waiting == nil {
+		l.waiting = make(chan struct{})
+	}
+	return nil, l.waiting
+}
+
+// skipGap tells of the events between the last one read and the first one kept.
+// A reader that begins behind events it has not read itself cannot know how
+// much these held, if they are gone: its gap counts no bytes.
+func (r *Reader) skipGap() {
+	first := r.log.first()
+	if r.last >= first-1 {
+		return
+	}
+	var bytes int64
+	if r.printed >= 0 && len(r.log.kept) > 0 {
+		bytes = r.log.kept[0].printed - r.printed
+	}
+	gap, err := wire.AppendEvent(r.buf, gapEvent(r.last+1, first-1, bytes))
+	if err == nil {
+		r.buf = gap
+	}
+	r.last = first - 1
+}
+
+// frame gives the encoded event, which from now on stays as it is.
+func (l *Log) frame(i int64) []byte {
+	r := &l.kept[i]
+	if r.frame == nil {
+		before := r.size()
+		r.seal()
+		l.grow(r.size() - before)
+	}
+	return r.frame
+}
+
+// printedBy counts the output of all events up to this one.
+func (l *Log) printedBy(i int64) int64 {
+	if i+1 < int64(len(l.kept)) {
+		return l.kept[i+1].printed
+	}
+	return l.printed
+}

@@ -1,0 +1,166 @@
+package execution
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"sandgate/sandboxclient/wire"
+)
+
+// Bounds of a registry.
+const (
+	maxRunning = 64
+	maxEnded   = 64
+	keepEnded  = 5 * time.Minute
+	maxBytes   = 64 << 20 // of all events
+	maxID      = 128
+
+	// Of one execution's events what was asked to be kept is, within these; the
+	// half above it is for what the encoding adds.
+	minLog = 1 << 20
+	maxLog = 16 << 20
+)
+
+// A Registry holds the executions that run, and some that have ended.
+type Registry struct {
+	budget budget
+
+	mu      sync.Mutex
+	byID    map[string]*Execution
+	ended   []*Execution // in the order of their ends
+	running int
+	closed  bool
+}
+
+// NewRegistry makes an empty registry.
+func NewRegistry() *Registry {
+	return &Registry{budget: budget{limit: maxBytes}, byID: make(map[string]*Execution)}
+}
+
+// New begins an execution. Whoever gets it must Complete, Fail or Discard it.
+func (r *Registry) New(id, kind string, out wire.Output) (*Execution, error) {
+	if !validID(id) {
+		return nil, &wire.Error{Code: wire.CodeInvalid, Message: "The execution's id is not valid."}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.closed:
+		return nil, &wire.Error{Code: wire.CodeUnavailable, Message: "The sandbox is ending."}
+	case r.byID[id] != nil:
+		return nil, &wire.Error{Code: wire.CodeConflict, Message: "There is an execution with this id already."}
+	case r.running >= maxRunning:
+		return nil, &wire.Error{Code: wire.CodeExhausted, Message: "Too many executions run in this sandbox."}
+	}
+	x := r.make(id, kind, out)
+	r.byID[id] = x
+	r.running++
+	return x, nil
+}
+
+func (r *Registry) make(id, kind string, out wire.Output) *Execution {
+	if out.Keep <= 0 {
+		out.Keep = defaultKeep
+	}
+	if out.Max <= 0 {
+		out.Max = defaultMax
+	}
+	x := &Execution{
+		id: id, kind: kind, created: time.Now().UTC(),
+		keep: out.Keep, max: out.Max,
+		log:   newLog(min(max(out.Keep/2*3, minLog), maxLog), &r.budget),
+		ended: r.end, shed: r.shed,
+	}
+	x.ctx, x.cancel = context.WithCancelCause(context.Background())
+	return x
+}
+
+func validID(id string) bool {
+	if id == "" || len(id) > maxID {
+		return false
+	}
+	for _, c := range []byte(id) {
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !letter && !('0' <= c && c <= '9') && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return true
+}
+
+// Get finds an execution that runs or is still kept.
+func (r *Registry) Get(id string) (*Execution, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if x := r.byID[id]; x != nil {
+		return x, nil
+	}
+	return nil, &wire.Error{Code: wire.CodeNotFound, Message: "There is no such execution."}
+}
+
+// Discard forgets an execution that never began.
+func (r *Registry) Discard(x *Execution) {
+	x.cancel(nil)
+	x.log.drop()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.running--
+	delete(r.byID, x.id)
+}
+
+// Busy counts the executions that have not ended.
+func (r *Registry) Busy() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.running
+}
+
+// Close cancels what runs and lets nothing new begin.
+func (r *Registry) Close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	for _, x := range r.byID {
+		x.Cancel(wire.StatusCanceled)
+	}
+}
+
+// end keeps an execution that has ended for a while.
+func (r *Registry) end(x *Execution) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.running--
+	r.ended = append(r.ended, x)
+	x.expiry = time.AfterFunc(keepEnded, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.forget(x)
+	})
+	if len(r.ended) > maxEnded {
+		r.forget(r.ended[0])
+	}
+}
+
+// shed forgets ended executions, the oldest first, until the rest is within
+// bounds. If it never is, the logs of those that run keep less.
+func (r *Registry) shed() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.budget.over() && len(r.ended) > 0 {
+		r.forget(r.ended[0])
+	}
+}
+
+// forget is for an execution that has ended. r.mu is held.
+func (r *Registry) forget(x *Execution) {
+	i := slices.Index(r.ended, x)
+	if i < 0 {
+		return
+	}
+	r.ended = slices.Delete(r.ended, i, i+1)
+	delete(r.byID, x.id)
+	x.expiry.Stop()
+	x.log.drop()
+}

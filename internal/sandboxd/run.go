@@ -1,0 +1,103 @@
+package sandboxd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"sandgate/internal/sandboxd/codecontext"
+	"sandgate/internal/sandboxd/execution"
+	"sandgate/internal/sandboxd/link"
+	"sandgate/internal/sandboxd/reaper"
+	"sandgate/internal/sandboxd/shim"
+	"sandgate/internal/sandboxd/workspace"
+	"sandgate/sandboxclient/wire"
+)
+
+const (
+	workspaceDir = "/workspace"
+	// shutdownGrace is what requests have to end once everything else has.
+	shutdownGrace = time.Second
+)
+
+// Run is the program: args without its name. It returns the exit code.
+func Run(args []string, stdout, stderr io.Writer) int {
+	switch {
+	case len(args) == 0:
+		return serve(slog.New(slog.NewTextHandler(stderr, nil)))
+	case len(args) == 1 && args[0] == "shim":
+		return shim.Main()
+	case len(args) == 1 && args[0] == "version":
+		fmt.Fprintf(stdout, "sandboxd, protocol %d\n", wire.Version)
+		return 0
+	}
+	fmt.Fprintln(stderr, "usage: sandboxd [version]")
+	return 2
+}
+
+// serve answers the gateway until SIGTERM.
+func serve(log *slog.Logger) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	go reaper.Run(ctx)
+	s, err := newServer(ctx, log)
+	if err != nil {
+		log.Error("sandboxd cannot start", "error", err)
+		return 1
+	}
+	defer s.close()
+	return s.serve(ctx, link.New(wire.LinkDir))
+}
+
+func newServer(ctx context.Context, log *slog.Logger) (*server, error) {
+	files, err := workspace.Open(ctx, workspaceDir, log)
+	if err != nil {
+		return nil, err
+	}
+	pool := shim.NewPool("/proc/self/exe", os.Args[0], "shim")
+	return &server{
+		log:        log,
+		started:    time.Now().UTC(),
+		pool:       pool,
+		executions: execution.NewRegistry(),
+		contexts:   codecontext.NewSet(interpreters(pool)),
+		files:      files,
+	}, nil
+}
+
+// serve returns when ctx has ended, and requests with it.
+func (s *server) serve(ctx context.Context, l *link.Listener) int {
+	h := &http.Server{
+		Handler:   s.routes(),
+		ConnState: l.ConnState,
+		ErrorLog:  slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+	}
+	unbind := context.AfterFunc(ctx, func() { s.end(); l.Close() })
+	defer unbind()
+	if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) && ctx.Err() == nil {
+		s.log.Error("sandboxd cannot serve", "error", err)
+		return 1
+	}
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
+	defer cancel()
+	if h.Shutdown(bounded) != nil {
+		h.Close()
+	}
+	return 0
+}
+
+// end ends everything that runs.
+func (s *server) end() {
+	s.executions.Close()
+	s.contexts.Close()
+	s.pool.Close()
+}
+
+func (s *server) close() { s.files.Close() }

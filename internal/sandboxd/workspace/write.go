@@ -1,0 +1,191 @@
+package workspace
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"sandgate/sandboxclient/wire"
+)
+
+const (
+	// copyBuffer is how much of a file is moved at once.
+	copyBuffer = 512 << 10
+	// newFileMode is what a new file is given; umask has no part in it.
+	newFileMode = 0o644
+	// privateMode keeps what is not complete from everybody but us.
+	privateMode = 0o600
+)
+
+func randomName() string { return rand.Text()[:10] }
+
+// temporary names an entry that only we know. The sweep spares those of this
+// process by how they begin.
+func (w *Workspace) temporary() string {
+	return Temporary + w.boot + "-" + randomName()
+}
+
+// Write puts a file in place of whatever is there, with its directories, once
+// all of it has come: until then, and on any failure, the file is as it was. An
+// existing file's permissions are kept, a link is replaced itself.
+func (w *Workspace) Write(ctx context.Context, name string, body io.Reader, c Conditions) (wire.FileInfo, error) {
+	name, err := clean(name)
+	if err != nil {
+		return wire.FileInfo{}, err
+	}
+	if name == "." {
+		return wire.FileInfo{}, isDirectory()
+	}
+	dir, base, err := w.makeParent(name, c)
+	if err != nil {
+		return wire.FileInfo{}, w.explain(err)
+	}
+	defer dir.Close()
+	r := replacement{workspace: w, dir: dir, base: base, name: name, conditions: c}
+	info, err := r.run(ctx, body)
+	return info, w.explain(err)
+}
+
+// makeParent opens the directory to write into and makes it first if need be,
+// but not for a write that asks for a file which then cannot be there.
+func (w *Workspace) makeParent(name string, c Conditions) (*os.Root, string, error) {
+	dir, base, err := w.parent(name)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return dir, base, err
+	}
+	if err := c.check(false, ""); err != nil {
+		return nil, "", err
+	}
+	if err := w.makeDirs(parentOf(name)); err != nil {
+		return nil, "", err
+	}
+	return w.parent(name)
+}
+
+// A replacement is one write to base in dir, which is called name from the root.
+type replacement struct {
+	workspace  *Workspace
+	dir        *os.Root
+	base       string
+	name       string
+	conditions Conditions
+}
+
+func (r replacement) run(ctx context.Context, body io.Reader) (wire.FileInfo, error) {
+	mode, err := r.check()
+	if err != nil {
+		return wire.FileInfo{}, err
+	}
+	tmp := r.workspace.temporary()
+	f, err := r.dir.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, privateMode)
+	if err != nil {
+		return wire.FileInfo{}, err
+	}
+	defer f.Close()
+	info, err := r.fill(ctx, f, tmp, mode, body)
+	if err != nil {
+		return wire.FileInfo{}, errors.Join(err, r.dir.Remove(tmp))
+	}
+	return describe(r.base, info), nil
+}
+
+// fill writes the temporary file and lets it take the target's place.
+func (r replacement) fill(ctx context.Context, f *os.File, tmp string, mode fs.FileMode, body io.Reader) (fs.FileInfo, error) {
+	if err := copyBody(ctx, f, body); err != nil {
+		return nil, err
+	}
+	if err := f.Chown(r.workspace.uid, r.workspace.gid); err != nil {
+		return nil, err
+	}
+	if err := f.Chmod(mode); err != nil {
+		return nil, err
+	}
+	// The file system's own stamps are too coarse to tell two writes of the same
+	// size apart.
+	now := time.Now()
+	if err := r.dir.Chtimes(tmp, now, now); err != nil {
+		return nil, err
+	}
+	r.workspace.commit.Lock()
+	defer r.workspace.commit.Unlock()
+	if _, err := r.check(); err != nil {
+		return nil, err
+	}
+	if err := r.dir.Rename(tmp, r.base); err != nil {
+		return nil, err
+	}
+	return f.Stat()
+}
+
+// check looks at what is to be replaced, and gives the mode of what replaces it.
+func (r replacement) check() (fs.FileMode, error) {
+	info, err := r.dir.Lstat(r.base)
+	if errors.Is(err, fs.ErrNotExist) {
+		return newFileMode, r.conditions.check(false, "")
+	}
+	if err != nil {
+		return 0, err
+	}
+	if info.IsDir() {
+		return 0, isDirectory()
+	}
+	if err := r.conditions.check(true, r.tag(info)); err != nil {
+		return 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return newFileMode, nil
+	}
+	return info.Mode().Perm(), nil
+}
+
+// tag gives what a read of the path shows: that of a link's target.
+func (r replacement) tag(info fs.FileInfo) string {
+	if r.conditions.any() && info.Mode()&fs.ModeSymlink != 0 {
+		followed, err := r.workspace.root.Stat(r.name)
+		if err != nil {
+			return ""
+		}
+		info = followed
+	}
+	if !info.Mode().IsRegular() {
+		return ""
+	}
+	return etag(info)
+}
+
+// copyBody copies in large pieces, and stops with ctx. A body that breaks off
+// is an error, which is why its end is not taken from io.ReadFull.
+func copyBody(ctx context.Context, to io.Writer, from io.Reader) error {
+	buf := make([]byte, copyBuffer)
+	for {
+		n, end := fillBuffer(from, buf)
+		if n > 0 {
+			if _, err := to.Write(buf[:n]); err != nil {
+				return err
+			}
+		}
+		if errors.Is(end, io.EOF) {
+			return nil
+		}
+		if end != nil {
+			return end
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+}
+
+// fillBuffer reads until the buffer is full or the reader says why it is not.
+func fillBuffer(from io.Reader, buf []byte) (n int, err error) {
+	for n < len(buf) && err == nil {
+		var m int
+		m, err = from.Read(buf[n:])
+		n += m
+	}
+	return n, err
+}
