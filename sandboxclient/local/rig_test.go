@@ -3,6 +3,7 @@ package local
 import (
 	"os"
 	"testing"
+	"time"
 )
 
 func needRoot(t *testing.T) {
@@ -34,4 +35,18 @@ func newLinkDir(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// eventually waits for a condition that nobody announces.
+func eventually(t *testing.T, done func() bool) {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for late := time.After(10 * time.Second); !done(); {
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatal("it did not happen")
+		}
+	}
 }
