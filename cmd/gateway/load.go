@@ -157,7 +157,7 @@ func postpone(flags *pflag.FlagSet) *pflag.FlagSet {
 // the last word of all others.
 func flagLayer(noted *pflag.FlagSet) layer {
 	l := layer{origin: "the command line", values: map[string]string{}}
-	noted.Visit(func(f *pflag.Flag) {
+	noted.VisitAll(func(f *pflag.Flag) { // Visit would miss what cobra parsed in a set of its own
 		note, ok := f.Value.(*said)
 		if !ok || len(note.texts) == 0 {
 			return
