@@ -16,6 +16,7 @@ func check(c Config) problems {
 	var wrong problems
 	checkAddresses(&wrong, c)
 	checkChoice(&wrong, "driver", c.Driver, "local")
+	checkChoice(&wrong, "python-engine", c.PythonEngine, "auto", "ipython", "python")
 	checkChoice(&wrong, "log-level", c.LogLevel, "debug", "info", "warn", "error")
 	checkChoice(&wrong, "log-format", c.LogFormat, "text", "json")
 	if !filepath.IsAbs(c.StateDir) {

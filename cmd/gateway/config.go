@@ -32,6 +32,8 @@ type Config struct {
 	OpenFiles  int
 	TmpSize    size
 
+	PythonEngine string
+
 	DefaultTimeout time.Duration
 	MaxTimeout     time.Duration
 	MaxBody        size
@@ -60,6 +62,7 @@ func defaults() Config {
 		Processes:      limits.Processes,
 		OpenFiles:      limits.OpenFiles,
 		TmpSize:        size(limits.TmpBytes),
+		PythonEngine:   "auto",
 		DefaultTimeout: time.Minute,
 		MaxTimeout:     time.Hour,
 		MaxBody:        4 << 20,
@@ -95,6 +98,14 @@ func (c Config) limits() sandboxclient.Limits {
 // output is how much of an execution's output is kept and borne.
 func (c Config) output() wire.Output {
 	return wire.Output{Keep: int64(c.KeepOutput), Max: int64(c.MaxOutput)}
+}
+
+// contextEnv is the environment that every code context is made with.
+func (c Config) contextEnv() map[string]string {
+	if c.PythonEngine == "auto" {
+		return nil
+	}
+	return map[string]string{"SANDGATE_PYTHON_ENGINE": c.PythonEngine}
 }
 
 // hosts are the host names to answer for: those that were named, and the one

@@ -127,6 +127,7 @@ func newClient(cfg Config, driver sandboxclient.Driver, records sandboxclient.Re
 		MaxTimeout:     cfg.MaxTimeout,
 		Output:         cfg.output(),
 		Limits:         cfg.limits(),
+		ContextEnv:     cfg.contextEnv(),
 		Logger:         log,
 		Observe:        newOperations(registry).observe,
 	})

@@ -43,6 +43,8 @@ func settings(c *Config) []group {
 	f.IntVar(&c.OpenFiles, "open-files", c.OpenFiles, "`NUMBER` of files that one process may have open")
 	f.Var(&c.TmpSize, "tmp-size", "`SIZE` of /tmp, of the home directory and of /dev/shm, each")
 
+	f.StringVar(&c.PythonEngine, "python-engine", c.PythonEngine, "what runs Python cells: auto (IPython where it is installed), ipython or `python` (its standard library alone)")
+
 	f = heading("Requests")
 	f.DurationVar(&c.DefaultTimeout, "default-timeout", c.DefaultTimeout, "`TIME` that code may run when the request does not say")
 	f.DurationVar(&c.MaxTimeout, "max-timeout", c.MaxTimeout, "the most `TIME` that a request can ask for")
