@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -48,31 +47,4 @@ func yamlValue(value string) string {
 		return value
 	}
 	return strconv.Quote(value)
-}
-
-// usage writes what --help shows below a command's description.
-func (p *program) usage(cmd *cobra.Command) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Usage:\n  %s\n", cmd.UseLine())
-	if cmd.HasExample() {
-		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
-	}
-	if cmd.HasAvailableSubCommands() {
-		b.WriteString("\nCommands:\n")
-		for _, sub := range cmd.Commands() {
-			if sub.IsAvailableCommand() {
-				fmt.Fprintf(&b, "  %-10s %s\n", sub.Name(), sub.Short)
-			}
-		}
-	}
-	for _, g := range p.groups {
-		fmt.Fprintf(&b, "\n%s:\n%s", g.title, g.FlagUsagesWrapped(100))
-	}
-	fmt.Fprintf(&b, `
-Every setting can also come from the environment (SANDGATE_STATE_DIR for --state-dir) or from
-the YAML file that --config or SANDGATE_CONFIG names (state-dir: /srv/sandgate). The command
-line wins over the environment, and the environment over the file.
-`)
-	_, err := io.WriteString(cmd.OutOrStderr(), b.String())
-	return err
 }

@@ -59,7 +59,7 @@ func (h *Handler) Search(c echo.Context) error {
 	}
 	result, err := h.open(httpapi.Owner(c)).Exec(c.Request().Context(), sandboxclient.Command{
 		Argv:    grep(term),
-		Env:     map[string]string{"LC_ALL": "C"}, // bytes: text in other encodings than UTF-8 is found as well
+		Env:     map[string]string{"LC_ALL": locale(term)},
 		Timeout: timeout,
 		Keep:    h.maxOutput,
 		Max:     h.maxOutput, // beyond it nobody listens
@@ -97,6 +97,17 @@ func grep(term string) []string {
 		"grep", "-rnZsI", "-D", "skip", "--exclude=.sandgate-*", "--exclude-dir=.sandgate-*",
 		"-e", term, sandboxclient.WorkspaceDir,
 	}
+}
+
+// locale says in what grep thinks. A term that only stands for itself is the
+// same bytes in UTF-8 text and beside text in other encodings, so bytes find
+// both. In an expression a dot is a character, whatever the visitor writes;
+// then lines in other encodings are not found.
+func locale(term string) string {
+	if strings.ContainsAny(term, `.[*\`) {
+		return "C.UTF-8"
+	}
+	return "C"
 }
 
 // grep's exit statuses.

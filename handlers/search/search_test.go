@@ -3,15 +3,13 @@ package search
 import (
 	"context"
 	"net/http/httptest"
-	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
-
-	"os"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/labstack/echo/v4"
@@ -221,61 +219,87 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// The machine's own grep agrees with what is expected of it: names that look
-// like output, other encodings, binaries, devices, links and our own files.
-func TestSearch_realGrep(t *testing.T) {
-	dir := t.TempDir()
-	for name, content := range map[string]string{
-		"plain.txt":           "one\nhello two\n",
-		"odd:1:name\nof.txt":  "hello",
-		"latin1.csv":          "hello caf\xe9\n",
-		"binary":              "hello\x00",
-		".sandgate-upload":    "hello",
-		".sandgate-d/f":       "hello",
-		"sub/.git/deep/x.txt": "hello",
-	} {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Symlink("/etc", filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
-	argv := grep("hello")
+// realGrep searches dir with the machine's own grep.
+func realGrep(t *testing.T, dir, term string) (stdout, stderr string, exit int) {
+	t.Helper()
+	argv := grep(term)
 	argv[len(argv)-1] = dir
 	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
-	cmd.Env = append(os.Environ(), "LC_ALL=C")
-	output, err := cmd.Output()
-	if err != nil {
+	cmd.Env = append(os.Environ(), "LC_ALL="+locale(term))
+	var out, words strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &words
+	_ = cmd.Run()
+	return out.String(), words.String(), cmd.ProcessState.ExitCode()
+}
+
+func write(t *testing.T, dir, name, content string) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	matches, more := parse(output, "hello", false, 100)
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// found gives what is parsed of grep's output, as "name|text".
+func found(dir, output, term string) []string {
+	matches, _ := parse([]byte(output), term, false, 100)
 	var got []string
 	for _, m := range matches {
 		got = append(got, strings.TrimPrefix(m.Path, dir+"/")+"|"+m.Text)
 	}
-	want := []string{"latin1.csv|hello caf\uFFFD", "odd:1:name\nof.txt|hello", "plain.txt|hello two", "sub/.git/deep/x.txt|hello"}
-	if diff := cmp.Diff(want, got); diff != "" || more {
-		t.Error(diff, more)
+	return got
+}
+
+// The machine's own grep agrees with what is expected of it: names that look
+// like output, binaries, links and our own files.
+func TestSearch_realGrep(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "plain.txt", "one\nhello two\n")
+	write(t, dir, "odd:1:name\nof.txt", "hello")
+	write(t, dir, "binary", "hello\x00")
+	write(t, dir, ".sandgate-upload", "hello")
+	write(t, dir, ".sandgate-d/f", "hello")
+	write(t, dir, "sub/.git/deep/x.txt", "hello")
+	if err := os.Symlink("/etc", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, exit := realGrep(t, dir, "hello")
+	want := []string{"odd:1:name\nof.txt|hello", "plain.txt|hello two", "sub/.git/deep/x.txt|hello"}
+	if diff := cmp.Diff(want, found(dir, stdout, "hello")); diff != "" || stderr != "" || exit != 0 {
+		t.Error(diff, stderr, exit)
+	}
+}
+
+// A term is found in every encoding that has its bytes; a wildcard stands for
+// a character.
+func TestSearch_realGrep_encodings(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "latin1.csv", "caf\xe9 noir\n")
+	write(t, dir, "utf8.txt", "café noir\n")
+	for term, want := range map[string][]string{
+		"noir":    {"latin1.csv|caf\uFFFD noir", "utf8.txt|café noir"},
+		"café":    {"utf8.txt|café noir"},
+		"^caf. n": {"utf8.txt|café noir"},
+		"caf[éè]": {"utf8.txt|café noir"},
+		`é\+ `:    {"utf8.txt|café noir"},
+		"cafè* n": nil,
+	} {
+		stdout, _, _ := realGrep(t, dir, term)
+		if diff := cmp.Diff(want, found(dir, stdout, term)); diff != "" {
+			t.Error(term, diff)
+		}
 	}
 }
 
 // An expression that grep refuses is told in grep's words.
 func TestSearch_realComplaint(t *testing.T) {
 	for _, term := range []string{"a[", `\(`, `a\{1`, `[b-a]`, `\`, "[[:foo:]]"} {
-		argv := grep(term)
-		argv[len(argv)-1] = t.TempDir()
-		cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
-		cmd.Env = append(os.Environ(), "LC_ALL=C")
-		var stderr strings.Builder
-		cmd.Stderr = &stderr
-		_ = cmd.Run()
-		if words := complaint([]byte(stderr.String())); cmd.ProcessState.ExitCode() != exitTrouble || words == "" || strings.HasPrefix(words, "grep") {
-			t.Errorf("%s: exit %d, %q", url.QueryEscape(term), cmd.ProcessState.ExitCode(), words)
+		_, stderr, exit := realGrep(t, t.TempDir(), term)
+		if words := complaint([]byte(stderr)); exit != exitTrouble || words == "" || strings.HasPrefix(words, "grep") {
+			t.Errorf("%s: exit %d, %q", term, exit, words)
 		}
 	}
 }

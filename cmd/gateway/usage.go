@@ -1,0 +1,41 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+const usageWidth = 100
+
+// usage writes what --help shows below a command's description.
+func (p *program) usage(cmd *cobra.Command) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Usage:\n  %s\n", cmd.UseLine())
+	if cmd.HasExample() {
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
+	}
+	if cmd.HasAvailableSubCommands() {
+		b.WriteString("\nCommands:\n")
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() {
+				fmt.Fprintf(&b, "  %-10s %s\n", sub.Name(), sub.Short)
+			}
+		}
+	}
+	for _, g := range p.groups {
+		fmt.Fprintf(&b, "\n%s:\n%s", g.title, g.FlagUsagesWrapped(usageWidth))
+	}
+	own := pflag.NewFlagSet("", pflag.ContinueOnError)
+	own.AddFlag(p.noted.Lookup(configFlag))
+	fmt.Fprintf(&b, "\nConfiguration:\n%s%s", own.FlagUsagesWrapped(usageWidth), `
+Every setting can also come from the environment, SANDGATE_STATE_DIR for --state-dir, or from
+the file, state-dir: /srv/sandgate. The command line wins over the environment, and that over
+the file. Sizes are written like 512MiB or 2GB, times like 90s, 10m or 1h30m.
+`)
+	_, err := io.WriteString(cmd.OutOrStderr(), b.String())
+	return err
+}
