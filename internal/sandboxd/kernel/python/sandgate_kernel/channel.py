@@ -46,30 +46,47 @@ class Channel:
 
     def receive(self):
         """Wait for the next request; None when sandboxd has closed its end."""
-        line = self._requests.readline()
+        try:
+            line = self._requests.readline()
+        except (OSError, ValueError):
+            _lost()
         return json.loads(line) if line else None
 
     def send(self, kind, **fields):
         """Send a reply, unless this is a process that a cell has forked."""
         if os.getpid() != self.pid:
             return
-        frame = {"id": self.cell, "pid": self.pid, "type": kind, **fields}
-        line = _encode(frame)
-        if len(line) > MAX_FRAME:
-            line = _encode(_shortened(frame))
+        rest = _fields(fields)
+        if len(rest) > MAX_FRAME:
+            rest = _fields(_shortened(fields))
         # An interrupt must not leave half a frame behind. The newline in front
         # ends whatever somebody else may have written here.
+        frame = f'\n{{"id":{self.cell},"pid":{self.pid},"type":"{kind}"{rest}\n'
         with self._interrupt.deferred(), self._lock:
-            self._write(("\n" + line + "\n").encode("ascii"))
+            self._write(frame.encode("ascii"))
 
     def _write(self, data):
         rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(self._replies, rest):]
+        try:
+            while rest:
+                rest = rest[os.write(self._replies, rest):]
+        except OSError:
+            _lost()
 
 
-def _shortened(frame):
+def _lost():
+    """End the process: a cell has closed descriptors that are not its own."""
+    os.write(2, b"The control channel is closed, the kernel ends.\n")
+    os._exit(1)
+
+
+def _fields(fields):
+    """Encode what follows in an object that has been opened."""
+    return "," + _encode(fields)[1:] if fields else "}"
+
+
+def _shortened(fields):
     """Keep of a result its text alone, and say what is missing."""
-    result = dict(frame["result"])
-    dropped = frame.get("dropped", []) + [name for name in result if name != "text"]
-    return {**frame, "result": {"text": result["text"]}, "dropped": dropped}
+    result = fields["result"]
+    dropped = fields["dropped"] + [name for name in result if name != "text"]
+    return {"result": {"text": result["text"]}, "dropped": dropped}

@@ -59,18 +59,16 @@ class Engine:
     def run(self, source, cell):
         """Run one cell, named `cell`, and show its value."""
         self._remember(source, cell)
-        body, last = self._compile(self.parse(source, cell), cell)
-        if body is not None:
-            self._execute(body)
-        if last is not None:
-            self.show_last(self._execute(last), source)
+        value = self._execute(*self._compile(self.parse(source, cell), cell))
+        if value is not None:
+            self.show_last(value, source)
 
     def parse(self, source, cell):
         """Give the syntax tree of a cell."""
         return compile(source, cell, "exec", self._flags | PARSE, dont_inherit=True)
 
     def _compile(self, tree, cell):
-        """Split a cell into what is run and what is shown; either may be None.
+        """Split a cell into statements and a last expression; either may be None.
 
         Both are compiled before anything runs: errors in the syntax come first.
         """
@@ -85,9 +83,22 @@ class Engine:
             last = compile(last, cell, "eval", self._flags, dont_inherit=True)
         return body, last
 
-    def _execute(self, code):
-        value = eval(code, self.namespace)
-        return self._await(value) if code.co_flags & CO_COROUTINE else value
+    def _execute(self, body, last):
+        """Run the parts of a cell, and give the value of the last expression."""
+        if _awaits(body) or _awaits(last):
+            return self._await(self._execute_in_loop(body, last))
+        if body is not None:
+            eval(body, self.namespace)
+        return None if last is None else eval(last, self.namespace)
+
+    async def _execute_in_loop(self, *parts):
+        value = None
+        for part in parts:
+            if part is not None:
+                value = eval(part, self.namespace)
+            if _awaits(part):
+                value = await value
+        return value
 
     def _await(self, coroutine):
         """Run a coroutine in the kernel's own loop, to its end or an interrupt."""
@@ -112,8 +123,6 @@ class Engine:
 
     def show_last(self, value, source):
         """Show the value of a cell's last expression, and keep it as `_`."""
-        if value is None:
-            return
         self.show(value)
         builtins._ = value
 
@@ -155,3 +164,7 @@ class Engine:
             name, size = self._sources.popleft()
             self._sources_size -= size
             linecache.cache.pop(name, None)
+
+
+def _awaits(code):
+    return code is not None and code.co_flags & CO_COROUTINE

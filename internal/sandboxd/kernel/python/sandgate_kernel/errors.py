@@ -5,6 +5,7 @@ an end.
 """
 
 import itertools
+import linecache
 import os
 import traceback
 
@@ -12,7 +13,7 @@ import traceback
 hidden = [os.path.dirname(__file__) + os.sep]
 
 # A deep stack keeps both ends.
-DEEPEST = 2000
+DEEPEST = 10000
 FRAMES_AT_EACH_END = 40
 MAX_LINES = 1000
 MAX_TEXT = 64 << 10
@@ -40,6 +41,7 @@ def lines(exc):
             type(exc), exc, exc.__traceback__, limit=-DEEPEST, lookup_lines=False
         )
         _trim(told)
+        _quote(told)
         text = (line for part in told.format() for line in part.splitlines())
         return [line[:MAX_TEXT] for line in itertools.islice(text, MAX_LINES)]
     except Exception:  # one that cannot even be looked at
@@ -82,6 +84,12 @@ def _users(stack):
         cells = (i for i, frame in enumerate(stack) if frame.filename.startswith("<cell "))
         stack = stack[next(cells, 0):]
     return [frame for frame in stack if not frame.filename.startswith(ours)]
+
+
+def _quote(told):
+    """Add the line of a syntax error that only the compiler proper has seen."""
+    if getattr(told, "text", "") is None and told.lineno is not None:
+        told.text = linecache.getline(told.filename or "", int(told.lineno)) or None
 
 
 def _name(exc):

@@ -40,9 +40,9 @@ class Kernel:
         try:
             outcome = self._run(request["code"], f"<cell {request['id']}>")
         except KeyboardInterrupt:  # while it told of an error
-            outcome = {"error": None, "interrupted": True}
+            outcome = {"interrupted": True}
         except BaseException as exc:  # nothing can be told of the error but this
-            outcome = {"error": errors.bare(exc), "interrupted": False}
+            outcome = {"error": errors.bare(exc)}
         finally:
             self._interrupt.disarm()
         self._channel.send("done", **outcome)
@@ -55,8 +55,9 @@ class Kernel:
                 _leave(ended)
             interrupted = self._interrupt.raised is not None and isinstance(ended, KeyboardInterrupt)
             ended = self._show_figures(ended, interrupted)
-            error = None if ended is None else errors.describe(ended, cell)
-            return {"error": error, "interrupted": interrupted}
+            if ended is None:
+                return {}
+            return {"error": errors.describe(ended, cell), "interrupted": interrupted}
         finally:
             # Its traceback leads back to this frame; a cycle would keep the
             # user's values alive.
@@ -75,9 +76,10 @@ class Kernel:
     def _mend(self):
         """Put back the builtins that the cell has deleted, using none of them."""
         present = builtins.__dict__
-        for name in self._builtins:
-            if name not in present:
-                present[name] = self._builtins[name]
+        if present.keys() >= self._builtins.keys():
+            return
+        for name in self._builtins.keys() - present.keys():
+            present[name] = self._builtins[name]
 
     def _show_figures(self, ended, interrupted):
         figures = self._engine.figures

@@ -15,6 +15,10 @@ import sys
 import tokenize
 from types import SimpleNamespace
 
+# Completion is nobody's business here, and the library for it is slow to load
+# and changes the recursion limit. The user may still import it.
+sys.modules.setdefault("jedi", None)
+
 import IPython
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
@@ -26,6 +30,9 @@ from traitlets.config import Config
 from . import errors, figures, mime
 from .engine import PLAIN, Engine
 
+if sys.modules["jedi"] is None:
+    del sys.modules["jedi"]
+
 errors.hidden += [os.path.dirname(IPython.__file__) + os.sep, "<decorator-gen"]
 
 # Long-lived kernels keep this many of their values as Out[n] and _n.
@@ -33,27 +40,34 @@ KEPT_VALUES = 1000
 
 
 class ShellEngine(Engine):
-    """Runs cells with IPython around them."""
+    """Runs cells with IPython around them.
+
+    What a plain cell needs of the shell is at hand: reading a trait is slow.
+    """
 
     name = "ipython"
 
     def _install(self):
         # Python's own exit() and quit() end a cell; IPython's want a terminal.
         self._exits = {"exit": builtins.exit, "quit": builtins.quit}
-        self.shell = _shell(self.module, self._send)
+        self.shell = shell = _shell(self.module, self._send)
         for name in self._exits:
-            self.shell.builtin_trap.auto_builtins.pop(name, None)
-        self.shell.builtin_trap.activate()
+            shell.builtin_trap.auto_builtins.pop(name, None)
+        shell.builtin_trap.activate()
         self._add_exits()
-        self._add_formatters()
+        self._add_formatters(shell.display_formatter.formatters)
+        self._count = 0
+        self._events = shell.events
+        self._line_magics = shell.magics_manager.magics["line"]
+        self._inputs = shell.history_manager.input_hist_parsed, shell.history_manager.input_hist_raw
 
     def _add_exits(self):
         self.namespace.update(self._exits)
         self.shell.user_ns_hidden.update(self._exits)
 
-    def _add_formatters(self):
-        formatters = self.shell.display_formatter.formatters
-        self._others = [f for kind, f in formatters.items() if kind != mime.JSON]
+    def _add_formatters(self, formatters):
+        self._text = formatters[mime.TEXT]
+        self._rich = [f.type_printers for kind, f in formatters.items() if kind not in (mime.TEXT, mime.JSON)]
         for kind in (dict, list):
             formatters[mime.JSON].for_type(kind, lambda value: value)
         formatters["image/png"].for_type_by_name("matplotlib.figure", "Figure", _picture)
@@ -65,20 +79,32 @@ class ShellEngine(Engine):
             self._add_exits()
 
     def run(self, source, cell):
-        shell = self.shell
+        self._count += 1
+        self.shell.execution_count = self._count
         info = SimpleNamespace(raw_cell=source, store_history=True, silent=False, shell_futures=True, cell_id=None)
-        result = SimpleNamespace(info=info, execution_count=shell.execution_count, success=False)
-        shell.events.trigger("pre_execute")
-        shell.events.trigger("pre_run_cell", info)
-        shell.history_manager.store_inputs(shell.execution_count, source)
-        shell.history_manager.db_input_cache.clear()
+        result = SimpleNamespace(info=info, execution_count=self._count, success=False)
+        self._tell("pre_execute")
+        self._tell("pre_run_cell", info)
+        self._remember_input(source)
         try:
             super().run(source, cell)
             result.success = True
         finally:
-            shell.execution_count += 1
-            shell.events.trigger("post_execute")
-            shell.events.trigger("post_run_cell", result)
+            self._tell("post_execute")
+            self._tell("post_run_cell", result)
+
+    def _tell(self, event, *args):
+        if self._events.callbacks[event]:
+            self._events.trigger(event, *args)
+
+    def _remember_input(self, source):
+        """Keep the source as In[n] and _in, and the ones before as _i, _ii, _iii."""
+        parsed, raw = self._inputs
+        for label, before in zip(("_i", "_ii", "_iii"), reversed(raw[-3:])):
+            self.namespace[label] = before
+        self.namespace[f"_i{self._count}"] = source
+        parsed.append(source)
+        raw.append(source)
 
     def parse(self, source, cell):
         tree = None if self._is_magic(source) else self._parse_plain(source, cell)
@@ -96,14 +122,10 @@ class ShellEngine(Engine):
         """Whether a line like `ls` or `cd ..` means a magic, not a variable."""
         line = source.strip()
         word = line.split(None, 1)[0] if line else ""
-        return (
-            "\n" not in line
-            and word in self.shell.magics_manager.magics["line"]
-            and word not in self.namespace
-        )
+        return "\n" not in line and word in self._line_magics and word not in self.namespace
 
     def show_last(self, value, source):
-        if value is not None and not _ends_with_semicolon(source):
+        if not _ends_with_semicolon(source):
             self.show(value)
             self.shell.displayhook.update_user_ns(value)
 
@@ -119,15 +141,13 @@ class ShellEngine(Engine):
 
     def _is_registered(self, kind):
         """Whether somebody, sympy say, has said how to represent a plain type."""
-        name = kind.__module__, kind.__name__
-        return any(kind in f.type_printers or name in f.deferred_printers for f in self._others)
+        return self._text.is_registered(kind) or any(kind in printers for printers in self._rich)
 
 
 def _shell(module, send):
     config = Config()
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "NoColor"
-    config.InteractiveShell.cache_size = KEPT_VALUES
     config.InteractiveShell.display_page = True
     shell = _Shell.instance(config=config, user_module=module)
     shell.display_pub.send = send
@@ -144,12 +164,26 @@ def _picture(figure):
 class _DisplayHook(DisplayHook):
     """Keeps Out and its names; the engine does the showing."""
 
-    def cull_cache(self):
-        """Drop old values without a word: nobody asked for a cache."""
-        values = self.shell.user_ns["_oh"]
-        for number in sorted(values)[:len(values) // 5]:
+    def update_user_ns(self, result):
+        names = self.shell.user_ns
+        values = names["_oh"]
+        if result is values:
+            return
+        number = self.prompt_count
+        values[number] = names[f"_{number}"] = result
+        # A _ that somebody else has set, gettext say, is left alone.
+        is_ours = names.get("_") is self._ and "_" not in builtins.__dict__
+        self.___, self.__, self._ = self.__, self._, result
+        if is_ours:
+            names.update({"_": self._, "__": self.__, "___": self.___})
+        if len(values) > KEPT_VALUES:
+            self._drop_oldest(values, names)
+
+    @staticmethod
+    def _drop_oldest(values, names):
+        for number in sorted(values)[:KEPT_VALUES // 5]:
             del values[number]
-            self.shell.user_ns.pop(f"_{number}", None)
+            names.pop(f"_{number}", None)
 
 
 class _Publisher(DisplayPublisher):
@@ -165,20 +199,22 @@ class _Publisher(DisplayPublisher):
 
 
 class _PlainText(PlainTextFormatter):
-    """A value's text is its repr, unless somebody has registered another one."""
+    """A value's text is its repr, unless somebody has said otherwise."""
 
     def __call__(self, value):
         kind = type(value)
-        if hasattr(kind, "_repr_pretty_") or any(map(self._is_registered, kind.__mro__)):
+        if hasattr(kind, "_repr_pretty_") or any(map(self.is_registered, kind.__mro__)):
             return super().__call__(value)
         return repr(value)
 
-    def _is_registered(self, kind):
+    def is_registered(self, kind):
+        """Whether the way to print a type is not IPython's own."""
+        if kind is float:
+            return self.float_format != "%r"
+        if self.type_printers.get(kind) is not pretty._type_pprinters.get(kind):
+            return True
         name = kind.__module__, kind.__name__
-        return (
-            self.type_printers.get(kind) is not pretty._type_pprinters.get(kind) and kind is not float
-            or name in self.deferred_printers and name not in pretty._deferred_type_pprinters
-        )
+        return name in self.deferred_printers and name not in pretty._deferred_type_pprinters
 
 
 class _Shell(InteractiveShell):
