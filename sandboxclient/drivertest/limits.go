@@ -51,14 +51,14 @@ func checkMemory(r *rig) {
 // checkForkBomb holds as many processes as it gets, for a while.
 func checkForkBomb(r *rig) {
 	s := spec(r.newID())
-	s.Limits.Processes = 100
+	s.Limits.Processes = 64
 	id := r.startSpec(s)
 	c, ctx := r.client(id), r.ctx()
 	type ended struct {
 		res result
 		err error
 	}
-	bomb := make(chan ended, 1)
+	bomb, began := make(chan ended, 1), time.Now()
 	go func() {
 		res, err := c.exec(ctx, 4*time.Second, "/usr/bin/python3", "-c", forkBomb)
 		bomb <- ended{res, err}
@@ -69,6 +69,7 @@ func checkForkBomb(r *rig) {
 			if e.err != nil || e.res.ok() {
 				r.Errorf("the bomb: %s, %v, want it ended at its deadline", e.res, e.err)
 			}
+			r.Logf("ended after %v", time.Since(began))
 			r.must(id, "true")
 			return
 		default:
@@ -84,7 +85,7 @@ const forkBomb = `
 import os, time
 while True:
     try: os.fork()
-    except OSError: time.sleep(0.05)
+    except OSError: time.sleep(0.2)
 `
 
 func answers(c *client) error {

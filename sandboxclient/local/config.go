@@ -20,7 +20,7 @@ type Config struct {
 	StateDir string       // absolute, short, root's alone; made when it is not there
 	Runtime  string       // path of a runsc or runc binary
 	Sandboxd string       // path of the static sandboxd binary
-	Rootfs   string       // path of an unpacked image; the host's /usr when empty
+	Rootfs   string       // path of an unpacked image, where missing mount points are made; the host's /usr when empty
 	Logger   *slog.Logger // slog.Default when nil
 }
 

@@ -66,8 +66,9 @@ func take(t *testing.T, l *link) net.Conn {
 // park parks a connection, certainly before the next one, and gives sandboxd's end.
 func park(t *testing.T, l *link, dir string) net.Conn {
 	t.Helper()
+	parked := len(l.parked)
 	theirs := greet(t, dir, l.hello())
-	l.park(take(t, l).(*net.UnixConn))
+	eventually(t, func() bool { return len(l.parked) > parked })
 	return theirs
 }
 

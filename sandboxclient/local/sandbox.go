@@ -17,8 +17,8 @@ type sandbox struct {
 	watched chan struct{} // closed when watch has returned
 }
 
-// openSandbox takes up a sandbox whose process runs. A process that is gone is
-// sandboxclient.ErrGone.
+// openSandbox takes up a sandbox whose process runs. A process that is gone, or
+// that nobody can reach any more, is sandboxclient.ErrGone.
 func openSandbox(p process, linkDir string) (*sandbox, error) {
 	pidfd, err := p.open()
 	if errors.Is(err, os.ErrProcessDone) {
@@ -30,6 +30,11 @@ func openSandbox(p process, linkDir string) (*sandbox, error) {
 	l, err := openLink(linkDir)
 	if err != nil {
 		_ = pidfd.Close()
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%w: its link was removed", sandboxclient.ErrGone)
+	}
+	if err != nil {
 		return nil, err
 	}
 	s := &sandbox{link: l, pidfd: pidfd, watched: make(chan struct{})}

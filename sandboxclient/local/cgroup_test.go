@@ -1,0 +1,75 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// makeCgroup makes a cgroup of a sandbox, in whichever hierarchy can be written.
+func makeCgroup(t *testing.T) string {
+	t.Helper()
+	needRoot(t)
+	for _, hierarchy := range []string{"", "pids", "unified"} {
+		root := filepath.Join(cgroupRoot, hierarchy)
+		if _, err := os.Stat(filepath.Join(root, "cgroup.procs")); err != nil {
+			continue
+		}
+		dir := filepath.Join(root, cgroupsPath(testID))
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	t.Fatal("no cgroup hierarchy that processes can be moved in")
+	return ""
+}
+
+func TestClearCgroups_killsAndRemoves(t *testing.T) {
+	dir := makeCgroup(t)
+	cmd := sleeper(t)
+	pid := []byte(strconv.Itoa(cmd.Process.Pid))
+	if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), pid, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = cmd.Process.Wait()
+	}()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := clearCgroups(ctx, testID); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+	if left := cgroups(testID); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestClearCgroups_none(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := clearCgroups(ctx, testID); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestClearCgroups_endsWithItsContext(t *testing.T) {
+	dir := makeCgroup(t)
+	child := filepath.Join(dir, "child") // in the way of rmdir
+	if err := os.Mkdir(child, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = errors.Join(os.Remove(child), os.Remove(dir)) })
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := clearCgroups(ctx, testID); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("clear: %v, want the context's error", err)
+	}
+}
