@@ -129,6 +129,7 @@ type cell struct {
 	Start          string
 	Generation     int
 	Truncated      bool
+	KernelDied     string
 }
 
 // cell decodes the answer, which must be a 200.

@@ -91,7 +91,7 @@ func TestGuard_foreignHostsAndOrigins(t *testing.T) {
 }
 
 func TestBodies_thatAreWrong(t *testing.T) {
-	g := start(t, "--max-code", "4KiB", "--max-upload", "1MiB")
+	g := start(t, "--max-body", "4KiB", "--max-upload", "1MiB")
 	ask(t, http.MethodPost, g.URL+"/run", strings.Repeat("#", 5<<10)).has(http.StatusRequestEntityTooLarge)
 	ask(t, http.MethodPost, g.URL+"/run", "print('\xff')").has(http.StatusBadRequest)
 	ask(t, http.MethodPost, g.URL+"/run?timeout=nonsense", "1").has(http.StatusBadRequest)

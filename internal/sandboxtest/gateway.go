@@ -23,6 +23,8 @@ type Gateway struct {
 	log  logBuffer
 	done chan struct{}
 	err  error // of the process, once done is closed
+
+	killed bool
 }
 
 // announced is the log line that tells where a gateway listens.
@@ -61,7 +63,11 @@ func (g *Gateway) PID() int { return g.cmd.Process.Pid }
 func (g *Gateway) Log() string { return g.log.String() }
 
 // Stop ends the gateway as an operator does, and waits for it.
+// One that was killed before has ended.
 func (g *Gateway) Stop(ctx context.Context) error {
+	if g.killed {
+		return nil
+	}
 	if err := g.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
@@ -76,6 +82,7 @@ func (g *Gateway) Stop(ctx context.Context) error {
 
 // Kill ends the gateway without a warning, and waits for it.
 func (g *Gateway) Kill() {
+	g.killed = true
 	_ = g.cmd.Process.Kill()
 	<-g.done
 }
