@@ -16,7 +16,6 @@ const (
 
 // comparisons lists what is measured, in the order of the table.
 func (l *lab) comparisons(cold bool) []comparison {
-	ping := l.standard.URL + "/notebook?notebook=ping"
 	all := []comparison{
 		l.warmRun("warm POST /run, standard library", l.standard, "≤ 0.15"),
 		l.warmRun("warm POST /run, IPython", l.ipython, "≤ 0.25"),
@@ -33,11 +32,11 @@ func (l *lab) comparisons(cold bool) []comparison {
 		},
 		{
 			name: "PUT of 1 KiB", against: "ping", aim: "≤ 3", unit: "ms", rounds: 200,
-			measured: l.put(l.standard, kiB), reference: l.get(ping),
+			measured: l.put(l.standard, kiB), reference: l.ping,
 		},
 		{
 			name: "GET of 1 KiB", against: "ping", aim: "≤ 3", unit: "ms", rounds: 200,
-			measured: l.get(fileURL(l.standard, "bench-1024")), reference: l.get(ping),
+			measured: l.get(fileURL(l.standard, "bench-1024")), reference: l.ping,
 		},
 		{
 			name: "PUT of 256 MiB, speed", against: "plain", aim: "≥ 0.5", unit: "ms", rounds: 5, inverse: true,

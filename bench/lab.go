@@ -25,6 +25,7 @@ type lab struct {
 	http     *http.Client
 	inside   *inside
 	fresh    int  // notebooks named so far
+	pinged   bool // the notebook that ping asks runs
 	uploaded bool // the tree that is searched, to the gateway
 	planted  bool // the same, inside
 }
@@ -115,6 +116,19 @@ func (l *lab) get(target string) sample {
 	return timed(func(ctx context.Context) error {
 		return l.request(ctx, http.MethodGet, target, nil, 0, io.Discard)
 	})
+}
+
+// ping asks a running notebook how it is: the way into a sandbox and back,
+// with no work at its end.
+func (l *lab) ping(ctx context.Context) (float64, error) {
+	target := l.standard.URL + "/notebook?notebook=ping"
+	if !l.pinged {
+		if _, err := l.post(target, "print(1)", `"1\n"`)(ctx); err != nil {
+			return 0, err
+		}
+		l.pinged = true
+	}
+	return l.get(target)(ctx)
 }
 
 // python is P: how long the host's own interpreter takes to start and end.
