@@ -67,11 +67,9 @@ func (s *server) executionEvents(w http.ResponseWriter, r *http.Request) error {
 
 // DELETE /v1/executions/{id}
 func (s *server) cancelExecution(w http.ResponseWriter, r *http.Request) error {
-	x, err := s.executions.Get(r.PathValue("id"))
-	if err != nil {
+	if err := s.executions.Cancel(r.PathValue("id")); err != nil {
 		return err
 	}
-	x.Cancel(wire.StatusCanceled)
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }

@@ -2,6 +2,7 @@ package execution
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -16,6 +17,9 @@ const (
 	keepEnded  = 5 * time.Minute
 	maxBytes   = 64 << 20 // of all events
 	maxID      = 128
+
+	maxRefused  = 1024
+	keepRefused = time.Minute
 
 	// Of one execution's events what was asked to be kept is, within these; the
 	// half above it is for what the encoding adds.
@@ -32,11 +36,12 @@ type Registry struct {
 	ended   []*Execution // in the order of their ends
 	running int
 	closed  bool
+	refused map[string]time.Time // ids canceled before they came, and when
 }
 
 // NewRegistry makes an empty registry.
 func NewRegistry() *Registry {
-	return &Registry{budget: budget{limit: maxBytes}, byID: make(map[string]*Execution)}
+	return &Registry{budget: budget{limit: maxBytes}, byID: make(map[string]*Execution), refused: make(map[string]time.Time)}
 }
 
 // New begins an execution. Whoever gets it must Complete, Fail or Discard it.
@@ -51,6 +56,8 @@ func (r *Registry) New(id, kind string, out wire.Output) (*Execution, error) {
 		return nil, &wire.Error{Code: wire.CodeUnavailable, Message: "The sandbox is ending."}
 	case r.byID[id] != nil:
 		return nil, &wire.Error{Code: wire.CodeConflict, Message: "There is an execution with this id already."}
+	case r.isRefused(id):
+		return nil, &wire.Error{Code: wire.CodeConflict, Message: "The execution was canceled before it came."}
 	case r.running >= maxRunning:
 		return nil, &wire.Error{Code: wire.CodeExhausted, Message: "Too many executions run in this sandbox."}
 	}
@@ -98,6 +105,30 @@ func (r *Registry) Get(id string) (*Execution, error) {
 		return x, nil
 	}
 	return nil, &wire.Error{Code: wire.CodeNotFound, Message: "There is no such execution."}
+}
+
+// Cancel asks for the end of an execution. A word to cancel can overtake the
+// request that starts, when whoever sent both has gone: the id is refused for
+// a while, so that nothing runs for nobody.
+func (r *Registry) Cancel(id string) error {
+	x, err := r.Get(id)
+	if err == nil {
+		x.Cancel(wire.StatusCanceled)
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if validID(id) && len(r.refused) < maxRefused {
+		r.refused[id] = time.Now()
+	}
+	return err
+}
+
+// isRefused also forgets what was refused long ago. r.mu is held.
+func (r *Registry) isRefused(id string) bool {
+	maps.DeleteFunc(r.refused, func(_ string, at time.Time) bool { return time.Since(at) > keepRefused })
+	_, refused := r.refused[id]
+	return refused
 }
 
 // Discard forgets an execution that never began.
