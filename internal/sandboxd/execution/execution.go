@@ -2,7 +2,6 @@ package execution
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"sync"
 	"time"
@@ -111,20 +110,9 @@ func weight(e wire.Event) int64 {
 	n := len(e.Data)
 	if r := e.Result; r != nil {
 		n += len(r.Text) + len(r.HTML) + len(r.PNG) + len(r.JPEG) + len(r.SVG) +
-			len(r.LaTeX) + len(r.Markdown) + len(r.JavaScript) + jsonLength(r.JSON)
+			len(r.LaTeX) + len(r.Markdown) + len(r.JavaScript) + len(r.JSON)
 	}
 	return int64(n)
-}
-
-func jsonLength(v any) int {
-	if v == nil {
-		return 0
-	}
-	encoded, err := json.Marshal(v)
-	if err != nil {
-		return 0 // and then it is not passed on either
-	}
-	return len(encoded)
 }
 
 // Complete ends the execution: the program ended.

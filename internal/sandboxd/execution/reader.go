@@ -54,10 +54,11 @@ func (r *Reader) collect() (frames []byte, wait <-chan struct{}) {
 	r.buf = r.buf[:0]
 	r.skipGap()
 	for i := max(r.last-l.first()+1, 0); i < int64(len(l.kept)); i++ {
-		if len(r.buf) > 0 && len(r.buf)+len(l.kept[i].frame) > maxBatch {
+		frame := l.frame(i)
+		if len(r.buf) > 0 && len(r.buf)+len(frame) > maxBatch {
 			break
 		}
-		r.buf = append(r.buf, l.frame(i)...)
+		r.buf = append(r.buf, frame...)
 		r.last++
 		r.printed = l.printedBy(i)
 	}

@@ -17,8 +17,6 @@ import (
 // newDirMode is what a new directory is given.
 const newDirMode = 0o755
 
-func parentOf(name string) string { return path.Dir(name) }
-
 // Mkdir makes a directory and those above it. One that is there is fine.
 func (w *Workspace) Mkdir(name string) (wire.FileInfo, error) {
 	name, err := clean(name)
@@ -50,7 +48,7 @@ func (w *Workspace) makeDirs(name string) error {
 	if missing == len(parts) {
 		return nil
 	}
-	dir, err := w.root.OpenRoot(path.Join(append([]string{"."}, parts[:missing]...)...))
+	dir, err := openDir(w.root, path.Join(".", path.Join(parts[:missing]...)))
 	for _, part := range parts[missing:] {
 		if err != nil {
 			return err
@@ -77,7 +75,7 @@ func (w *Workspace) makeDir(in *os.Root, name string) (*os.Root, error) {
 			return nil, errors.Join(err, removal)
 		}
 	}
-	return in.OpenRoot(name)
+	return openDir(in, name)
 }
 
 func (w *Workspace) appear(in *os.Root, tmp, name string) error {
@@ -140,12 +138,12 @@ func (w *Workspace) Rename(from, to string, replace bool) (wire.FileInfo, error)
 // rename leaves it to the system to refuse what is there: only there no program
 // can come between.
 func (w *Workspace) rename(from, to string, replace bool) error {
-	source, err := w.root.Open(parentOf(from))
+	source, err := w.root.Open(path.Dir(from) + "/.")
 	if err != nil {
 		return err
 	}
 	defer source.Close()
-	target, err := w.root.Open(parentOf(to))
+	target, err := w.root.Open(path.Dir(to) + "/.")
 	if err != nil {
 		return err
 	}

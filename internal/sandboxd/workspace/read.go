@@ -72,7 +72,7 @@ func (w *Workspace) List(ctx context.Context, name string) (wire.Listing, error)
 	if err != nil {
 		return wire.Listing{}, err
 	}
-	dir, err := w.root.OpenRoot(name)
+	dir, err := openDir(w.root, name)
 	if err != nil {
 		return wire.Listing{}, w.explain(err)
 	}

@@ -51,7 +51,7 @@ func (w *Workspace) sweepEntry(ctx context.Context, dir *os.Root, entry fs.DirEn
 	if !entry.IsDir() || depth >= maxSweepDepth {
 		return
 	}
-	sub, err := dir.OpenRoot(name)
+	sub, err := openDir(dir, name)
 	if err != nil {
 		return
 	}

@@ -74,8 +74,9 @@ func escapeError(root *os.Root) error {
 	return err
 }
 
-// clean checks a path and gives its shortest form. It decides nothing about
-// where the path leads: that is os.Root's part.
+// clean checks a path and drops what means nothing from it. It takes no ".." for
+// whoever resolves that by text alone is wrong about links. Where a path leads
+// is os.Root's to decide.
 func clean(name string) (string, error) {
 	switch {
 	case name == "":
@@ -87,24 +88,28 @@ func clean(name string) (string, error) {
 	case strings.HasPrefix(name, "/"):
 		return "", outside()
 	}
-	name = path.Clean(name)
-	if name == ".." || strings.HasPrefix(name, "../") {
-		return "", outside()
-	}
 	for part := range strings.SplitSeq(name, "/") {
-		if len(part) > maxName {
+		switch {
+		case part == "..":
+			return "", outside()
+		case len(part) > maxName:
 			return "", invalid("A name in the path is longer than %d bytes.", maxName)
-		}
-		if strings.HasPrefix(part, Temporary) {
+		case strings.HasPrefix(part, Temporary):
 			return "", invalid("Names that begin with %s are reserved.", Temporary)
 		}
 	}
-	return name, nil
+	return path.Clean(name), nil
 }
 
-// parent opens the directory that holds an entry, so that it stays the same
-// directory in whatever is done to the entry.
+// parent opens the directory that holds an entry, so that it stays the same one
+// in all that is done to the entry.
 func (w *Workspace) parent(name string) (dir *os.Root, base string, err error) {
-	dir, err = w.root.OpenRoot(path.Dir(name))
+	dir, err = openDir(w.root, path.Dir(name))
 	return dir, path.Base(name), err
+}
+
+// openDir opens a directory and nothing else. OpenRoot alone would open a FIFO
+// in its place and wait; before a last "." it takes directories only.
+func openDir(in *os.Root, name string) (*os.Root, error) {
+	return in.OpenRoot(name + "/.")
 }

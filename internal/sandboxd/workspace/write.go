@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
+	"sync"
 	"time"
 
 	"sandgate/sandboxclient/wire"
@@ -14,12 +16,14 @@ import (
 
 const (
 	// copyBuffer is how much of a file is moved at once.
-	copyBuffer = 512 << 10
+	copyBuffer = 256 << 10
 	// newFileMode is what a new file is given; umask has no part in it.
 	newFileMode = 0o644
 	// privateMode keeps what is not complete from everybody but us.
 	privateMode = 0o600
 )
+
+var buffers = sync.Pool{New: func() any { return new(make([]byte, copyBuffer)) }}
 
 func randomName() string { return rand.Text()[:10] }
 
@@ -60,7 +64,7 @@ func (w *Workspace) makeParent(name string, c Conditions) (*os.Root, string, err
 	if err := c.check(false, ""); err != nil {
 		return nil, "", err
 	}
-	if err := w.makeDirs(parentOf(name)); err != nil {
+	if err := w.makeDirs(path.Dir(name)); err != nil {
 		return nil, "", err
 	}
 	return w.parent(name)
@@ -112,8 +116,10 @@ func (r replacement) fill(ctx context.Context, f *os.File, tmp string, mode fs.F
 	}
 	r.workspace.commit.Lock()
 	defer r.workspace.commit.Unlock()
-	if _, err := r.check(); err != nil {
-		return nil, err
+	if r.conditions.any() {
+		if _, err := r.check(); err != nil {
+			return nil, err
+		}
 	}
 	if err := r.dir.Rename(tmp, r.base); err != nil {
 		return nil, err
@@ -160,7 +166,8 @@ func (r replacement) tag(info fs.FileInfo) string {
 // copyBody copies in large pieces, and stops with ctx. A body that breaks off
 // is an error, which is why its end is not taken from io.ReadFull.
 func copyBody(ctx context.Context, to io.Writer, from io.Reader) error {
-	buf := make([]byte, copyBuffer)
+	buf := *buffers.Get().(*[]byte)
+	defer buffers.Put(&buf)
 	for {
 		n, end := fillBuffer(from, buf)
 		if n > 0 {
