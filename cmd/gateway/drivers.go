@@ -53,11 +53,14 @@ func newLocal(ctx context.Context, cfg Config, log *slog.Logger) (*local.Driver,
 // program or else on PATH.
 func findProgram(name, flag string) (string, error) {
 	if strings.Contains(name, "/") {
-		return filepath.Abs(name)
+		path, err := exec.LookPath(name)
+		if err != nil {
+			return "", fmt.Errorf("%s is no program: correct %s: %w", name, flag, err)
+		}
+		return filepath.Abs(path)
 	}
 	if self, err := os.Executable(); err == nil {
-		beside := filepath.Join(filepath.Dir(self), name)
-		if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
+		if beside, err := exec.LookPath(filepath.Join(filepath.Dir(self), name)); err == nil {
 			return beside, nil
 		}
 	}

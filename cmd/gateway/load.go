@@ -47,7 +47,7 @@ func apply(flags *pflag.FlagSet, layers []layer) (map[string]string, problems) {
 				wrong.addf("%s (from %s): there is no such setting", name, l.origin)
 				continue
 			}
-			if err := flag.Value.Set(l.values[name]); err != nil {
+			if err := set(flag.Value, l.values[name]); err != nil {
 				wrong.addf("%s (from %s): %q is no %s", name, l.origin, l.values[name], wanted(flag))
 				continue
 			}
@@ -55,6 +55,23 @@ func apply(flags *pflag.FlagSet, layers []layer) (map[string]string, problems) {
 		}
 	}
 	return origins, wrong
+}
+
+// set gives a value what a layer says. A list is replaced, not added to.
+func set(value pflag.Value, text string) error {
+	list, ok := value.(pflag.SliceValue)
+	if !ok {
+		return value.Set(text)
+	}
+	return list.Replace(strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }))
+}
+
+// get gives a value in the form in which set takes it.
+func get(value pflag.Value) string {
+	if list, ok := value.(pflag.SliceValue); ok {
+		return strings.Join(list.GetSlice(), ",")
+	}
+	return value.String()
 }
 
 // wanted words what a setting's value must be.
@@ -163,7 +180,7 @@ func flagLayer(noted *pflag.FlagSet) layer {
 			return
 		}
 		l.values[f.Name] = note.texts[len(note.texts)-1]
-		if f.Value.Type() == "stringSlice" {
+		if _, list := note.Value.(pflag.SliceValue); list {
 			l.values[f.Name] = strings.Join(note.texts, ",")
 		}
 	})

@@ -6,7 +6,6 @@ import (
 	"io"
 	"regexp"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/pflag"
 )
@@ -21,7 +20,7 @@ func rows(groups []group, origins map[string]string) []row {
 	var all []row
 	for _, g := range groups {
 		g.VisitAll(func(f *pflag.Flag) {
-			all = append(all, row{f.Name, f.Value.String(), cmp.Or(origins[f.Name], "the defaults")})
+			all = append(all, row{f.Name, get(f.Value), cmp.Or(origins[f.Name], "the defaults")})
 		})
 	}
 	return all
@@ -40,9 +39,6 @@ func printConfig(w io.Writer, rows []row) error {
 var plainYAML = regexp.MustCompile(`^[A-Za-z0-9/][A-Za-z0-9./:_-]*$`)
 
 func yamlValue(value string) string {
-	if list, ok := strings.CutPrefix(value, "["); ok { // as pflag writes a list
-		return strconv.Quote(strings.TrimSuffix(list, "]"))
-	}
 	if plainYAML.MatchString(value) {
 		return value
 	}

@@ -58,6 +58,10 @@ func serve(ctx context.Context, cfg Config, stdout, stderr io.Writer) (err error
 	defer startAdmin(adminServer, admin, log)()
 
 	client, closeClient, err := openClient(ctx, cfg, log, registry)
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		log.Info("stopped while starting", "error", err)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -109,10 +113,10 @@ func openClient(ctx context.Context, cfg Config, log *slog.Logger, registry prom
 	}
 	undo.add(driver.Close)
 	client := newClient(cfg, driver, records, state.key, log, registry)
+	undo.add(func() error { return endSandboxes(client) })
 	if err := client.Adopt(ctx); err != nil {
 		return nil, nil, fmt.Errorf("take over what an earlier gateway left: %w", err)
 	}
-	undo.add(func() error { return endSandboxes(client) })
 	undo.add(reap(client))
 	return client, undo.close, nil
 }

@@ -44,8 +44,7 @@ func openState(path string) (*stateDir, error) {
 // Close lets another gateway have the directory.
 func (s *stateDir) Close() error { return s.dir.Close() }
 
-// makePrivate makes a directory that only its owner can enter. One that holds
-// something already and is open to others is refused: it may not be meant.
+// makePrivate makes a directory that only its owner can enter.
 func makePrivate(path string) error {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return err
@@ -54,18 +53,24 @@ func makePrivate(path string) error {
 	if err != nil {
 		return err
 	}
-	if info.Mode().Perm()&0o077 == 0 {
+	if err := checkClosed(path, info.Mode()); err != nil {
+		return err
+	}
+	return os.Chmod(path, 0o700)
+}
+
+// checkClosed refuses a directory that holds something already and is open to
+// others: perhaps it was not meant, and closing it would lock them out.
+func checkClosed(path string, mode fs.FileMode) error {
+	if mode.Perm()&0o077 == 0 {
 		return nil
 	}
 	entries, err := os.ReadDir(path)
-	if err != nil {
+	if err != nil || len(entries) == 0 {
 		return err
 	}
-	if len(entries) > 0 {
-		return fmt.Errorf("%s is open to others (mode %04o): close it with chmod 700, or choose another one",
-			path, info.Mode().Perm())
-	}
-	return os.Chmod(path, 0o700)
+	return fmt.Errorf("%s is open to others (mode %04o): close it with chmod 700, or choose another --state-dir",
+		path, mode.Perm())
 }
 
 func lock(dir *os.File) error {

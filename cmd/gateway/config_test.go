@@ -1,0 +1,211 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+)
+
+// load reads a configuration from a file's text, an environment and arguments.
+func load(t *testing.T, file string, environ []string, args ...string) (Config, []row, error) {
+	t.Helper()
+	p := newProgram()
+	if file != "" {
+		p.path = filepath.Join(t.TempDir(), "sandgate.yaml")
+		if err := os.WriteFile(p.path, []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set := pflag.NewFlagSet("", pflag.ContinueOnError) // as cobra has one of its own
+	set.AddFlagSet(p.noted)
+	if err := set.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := p.load(func() []string { return environ })
+	return p.config, rows, err
+}
+
+func TestLoad_defaultsAreFine(t *testing.T) {
+	got, _, err := load(t, "", nil)
+	if diff := cmp.Diff(defaults(), got); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+}
+
+func TestLoad_layers(t *testing.T) {
+	const file = "listen: 127.0.0.1:1\nstate-dir: /file\nmemory: 1GiB\nallowed-hosts: [a.org, b.org]\ncpus: 0.5\nprocesses: 100\nallow-unauthenticated: true\n"
+	environ := []string{"SANDGATE_LISTEN=127.0.0.1:2", "SANDGATE_STATE_DIR=/env", "SANDGATE_SLEEP_AFTER=90s", "HOME=/root", "SANDGATE_CONFIG=x"}
+	got, rows, err := load(t, file, environ, "--listen", "127.0.0.1:3", "--listen=127.0.0.1:4", "--log-format", "json")
+	want := defaults()
+	want.Listen = "127.0.0.1:4"
+	want.StateDir = "/env"
+	want.Memory = 1 << 30
+	want.AllowedHosts = []string{"a.org", "b.org"}
+	want.CPUs = 0.5
+	want.Processes = 100
+	want.AllowUnauthenticated = true
+	want.SleepAfter = 90 * time.Second
+	want.LogFormat = "json"
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+	origins := map[string]string{}
+	for _, r := range rows {
+		origins[r.name] = r.origin
+	}
+	for name, origin := range map[string]string{
+		"listen": "the command line", "state-dir": "the environment", "max-timeout": "the defaults",
+	} {
+		if origins[name] != origin {
+			t.Errorf("%s is from %s, want %s", name, origins[name], origin)
+		}
+	}
+	if !strings.HasSuffix(origins["memory"], "sandgate.yaml") {
+		t.Errorf("memory is from %s", origins["memory"])
+	}
+}
+
+func TestLoad_lists(t *testing.T) {
+	for name, args := range map[string][]string{
+		"commas":   {"--allowed-hosts", "a.org, b.org"},
+		"repeated": {"--allowed-hosts", "a.org", "--allowed-hosts", "b.org"},
+	} {
+		got, _, err := load(t, "allowed-hosts: c.org\n", nil, args...)
+		if diff := cmp.Diff([]string{"a.org", "b.org"}, got.AllowedHosts); err != nil || diff != "" {
+			t.Error(name, err, diff)
+		}
+	}
+}
+
+// Everything that is wrong is told at once, with where it was said.
+func TestLoad_allProblems(t *testing.T) {
+	const file = "colour: red\nlimits:\n  memory: 1\nmemory: much\ncpus:\n"
+	environ := []string{"SANDGATE_PROCESES=4", "SANDGATE_PROCESSES=four", "SANDGATE_SLEEP_AFTER=10"}
+	_, _, err := load(t, file, environ, "--listen", "0.0.0.0:80", "--log-level=loud", "--keep-output=10EB", "--allow-unauthenticated=perhaps")
+	if err == nil {
+		t.Fatal("no problem was found")
+	}
+	for _, want := range []string{
+		"colour (from ", "sandgate.yaml): there is no such setting",
+		"limits.memory (from ",
+		`memory (from `, `"much" is no size such as 512MiB or 2GB`,
+		`"" is no number`,
+		"proceses (from the environment): there is no such setting",
+		`processes (from the environment): "four" is no whole number`,
+		`sleep-after (from the environment): "10" is no duration such as 90s or 10m`,
+		`allow-unauthenticated (from the command line): "perhaps" is no true or false`,
+		"listen: 0.0.0.0:80 can be reached from other machines",
+		`log-level: "loud" is none of: debug, info, warn, error`,
+		`keep-output (from the command line): "10EB" is no size`,
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("not told: %s\n%v", want, err)
+		}
+	}
+}
+
+func TestLoad_file(t *testing.T) {
+	for name, file := range map[string]string{
+		"no YAML":    "a: [",
+		"twice":      "listen: 127.0.0.1:1\nlisten: 127.0.0.1:2\n",
+		"no mapping": "- a\n",
+	} {
+		if _, _, err := load(t, file, nil); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	p := newProgram()
+	p.path = filepath.Join(t.TempDir(), "missing.yaml")
+	if _, err := p.load(func() []string { return nil }); err == nil || !strings.Contains(err.Error(), "missing.yaml") {
+		t.Errorf("a missing file: %v", err)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*Config)
+		want   string // "" for fine
+	}{
+		"localhost":       {func(c *Config) { c.Listen = "localhost:0" }, ""},
+		"IPv6":            {func(c *Config) { c.Listen = "[::1]:8787" }, ""},
+		"no admin":        {func(c *Config) { c.AdminListen = "" }, ""},
+		"open, allowed":   {func(c *Config) { c.Listen, c.AllowUnauthenticated = ":8787", true }, ""},
+		"every address":   {func(c *Config) { c.Listen = ":8787" }, "listen: :8787 can be reached from other machines"},
+		"a name":          {func(c *Config) { c.Listen = "sandgate.example.org:80" }, "listen: sandgate.example.org:80 can be reached"},
+		"open admin":      {func(c *Config) { c.AdminListen = "192.0.2.1:1" }, "admin-listen: 192.0.2.1:1 can be reached"},
+		"no port":         {func(c *Config) { c.Listen = "127.0.0.1" }, `listen: "127.0.0.1" is no HOST:PORT`},
+		"no such port":    {func(c *Config) { c.Listen = "127.0.0.1:65536" }, `is no HOST:PORT`},
+		"empty":           {func(c *Config) { c.Listen = "" }, `listen: "" is no HOST:PORT`},
+		"URL as host":     {func(c *Config) { c.AllowedHosts = []string{"https://a.org"} }, "allowed-hosts: "},
+		"driver":          {func(c *Config) { c.Driver = "docker" }, `driver: "docker" is none of: local`},
+		"relative state":  {func(c *Config) { c.StateDir = "state" }, `state-dir: "state" is no absolute path`},
+		"relative rootfs": {func(c *Config) { c.Rootfs = "image" }, `rootfs: "image" is no absolute path`},
+		"memory":          {func(c *Config) { c.Memory = 1 << 20 }, "memory: must be at least 64MiB"},
+		"no CPU":          {func(c *Config) { c.CPUs = 0 }, "cpus: must be at least 0.01"},
+		"output":          {func(c *Config) { c.MaxOutput = 1 << 20 }, "max-output: 1MiB is less than keep-output, 10MiB"},
+		"timeouts":        {func(c *Config) { c.MaxTimeout = time.Second }, "default-timeout: 1m0s is more than max-timeout, 1s"},
+		"sleep":           {func(c *Config) { c.SleepAfter = 0 }, "sleep-after: must be more than 0"},
+		"grace":           {func(c *Config) { c.ShutdownGrace = -1 }, "shutdown-grace: must not be less than 0"},
+		"no grace":        {func(c *Config) { c.ShutdownGrace = 0 }, ""},
+	} {
+		c := defaults()
+		tc.change(&c)
+		wrong := check(c)
+		if tc.want == "" && len(wrong) > 0 || tc.want != "" && (len(wrong) != 1 || !strings.Contains(wrong[0], tc.want)) {
+			t.Errorf("%s: %q, want %q", name, []string(wrong), tc.want)
+		}
+	}
+}
+
+func TestHosts(t *testing.T) {
+	for listen, want := range map[string][]string{
+		"127.0.0.1:1": {"127.0.0.1", "a.org"}, "b.org:1": {"b.org", "a.org"}, ":1": {"a.org"}, "0.0.0.0:1": {"a.org"}, "[::]:1": {"a.org"},
+	} {
+		if diff := cmp.Diff(want, (Config{Listen: listen, AllowedHosts: []string{"a.org"}}).hosts()); diff != "" {
+			t.Error(listen, diff)
+		}
+	}
+}
+
+// What config prints, --config reads: the same configuration comes out.
+func TestPrintConfig_roundTrip(t *testing.T) {
+	args := []string{
+		"--allowed-hosts=a.org,b.org", "--memory=1500MB", "--admin-listen=", "--state-dir=/with blank: and # sign",
+		"--sleep-after=1h30m", "--cpus=1.5", "--listen=[::1]:0",
+	}
+	want, rows, err := load(t, "", nil, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := printConfig(&file, rows); err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := load(t, file.String(), nil)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Error(err, diff, file.String())
+	}
+}
+
+func TestSize(t *testing.T) {
+	for text, want := range map[string]string{
+		"512MiB": "512MiB", "1GiB": "1GiB", "2GB": "1953125KiB", "1048576": "1MiB", "0": "0", "1.5KiB": "1536", "1": "1", "4096TiB": "4096TiB",
+	} {
+		var s size
+		if err := s.Set(text); err != nil || s.String() != want {
+			t.Errorf("%s: %s, %v, want %s", text, &s, err, want)
+		}
+	}
+	for _, text := range []string{"", "much", "-1", "1Gx", "16EiB", "NaN"} {
+		var s size
+		if err := s.Set(text); err == nil {
+			t.Errorf("%q is %s", text, &s)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sandgate/sandboxclient"
+)
+
+func TestOpen_setsUp(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "db")
+	s := open(t, path)
+	for pragma, want := range map[string]string{"journal_mode": "wal", "foreign_keys": "1", "busy_timeout": "5000", "synchronous": "1"} {
+		var got string
+		if err := s.db.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got); err != nil || got != want {
+			t.Errorf("%s is %s, %v, want %s", pragma, got, err, want)
+		}
+	}
+	if err := s.SaveSandbox(t.Context(), record("a")); err != nil {
+		t.Fatal(err)
+	}
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if info, err := os.Stat(path + suffix); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("db%s: %v, %v", suffix, info, err)
+		}
+	}
+}
+
+// What was written before a crash is there after it, without a Close.
+func TestOpen_afterACrash(t *testing.T) {
+	crashed := filepath.Join(t.TempDir(), "db")
+	s := open(t, crashed)
+	if err := s.SaveSandbox(t.Context(), record("a")); err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(t.TempDir(), "db")
+	for _, suffix := range []string{"", "-wal"} {
+		data, err := os.ReadFile(crashed + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(copied+suffix, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := open(t, copied).ListSandboxes(t.Context()); err != nil || len(got) != 1 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func TestOpen_refusesNewer(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "db")
+	s := open(t, path)
+	if _, err := s.db.ExecContext(t.Context(), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (999, 1)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(t.Context(), path)
+	if err == nil || !strings.Contains(err.Error(), "a newer gateway has written it: it has schema 999") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestOpen_refusesDamaged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "db")
+	if err := os.WriteFile(path, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(t.Context(), path)
+	if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "damaged or no database") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestOpen_refusesDirectory(t *testing.T) {
+	path := t.TempDir()
+	if _, err := Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A full disk is told as what it is.
+func TestFullDisk(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "db"))
+	if _, err := s.db.ExecContext(t.Context(), `PRAGMA max_page_count = 10`); err != nil {
+		t.Fatal(err)
+	}
+	r := record("a")
+	r.Ref.Name = strings.Repeat("x", 1<<20)
+	err := s.SaveSandbox(t.Context(), r)
+	if sandboxclient.CodeOf(err) != sandboxclient.CodeNoSpace {
+		t.Errorf("%v", err)
+	}
+	if err := s.SaveSandbox(t.Context(), record("b")); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// Another process that holds the file for a while is waited for.
+func TestBusy(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "db")
+	mine, others := open(t, path), open(t, path)
+	tx, err := others.db.BeginTx(t.Context(), nil) // immediate: it holds the lock
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved := make(chan error, 1)
+	go func() { saved <- mine.SaveSandbox(t.Context(), record("a")) }()
+	select {
+	case err := <-saved:
+		t.Fatalf("did not wait: %v", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-saved; err != nil {
+		t.Error(err)
+	}
+}
