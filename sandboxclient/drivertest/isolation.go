@@ -138,12 +138,12 @@ func checkHostSockets(r *rig) {
 // listen answers on the host until the check ends, and proves that it can be reached there.
 func listen(r *rig, network, address string) net.Addr {
 	r.Helper()
-	l, err := net.Listen(network, address)
+	l, err := new(net.ListenConfig).Listen(r.ctx(), network, address)
 	if err != nil {
 		r.Fatal(err)
 	}
 	r.Cleanup(func() { _ = l.Close() })
-	conn, err := net.Dial(network, l.Addr().String())
+	conn, err := new(net.Dialer).DialContext(r.ctx(), network, l.Addr().String())
 	if err != nil {
 		r.Fatal(err)
 	}

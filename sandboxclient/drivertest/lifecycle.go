@@ -138,7 +138,7 @@ func checkDialCanceled(r *rig) {
 	for { // whatever sandboxd parks is taken, until there is nothing to wait for
 		conn, err := r.driver.Dial(ctx, id)
 		if err == nil {
-			defer conn.Close()
+			r.Cleanup(func() { _ = conn.Close() })
 			continue
 		}
 		if !errors.Is(err, context.DeadlineExceeded) {

@@ -77,7 +77,7 @@ func killCgroup(dir string) {
 	if err != nil {
 		return
 	}
-	for _, field := range strings.Fields(string(procs)) {
+	for field := range strings.FieldsSeq(string(procs)) {
 		if pid, err := strconv.Atoi(field); err == nil && pid > 0 {
 			_ = unix.Kill(pid, unix.SIGKILL)
 		}

@@ -56,6 +56,7 @@ func (e *engine) run(ctx context.Context, id sandboxclient.ID, bundle string) er
 	defer null.Close()
 	r := e.Runc
 	r.Log = filepath.Join(bundle, logName)
+	ctx = runc.WithExtraEnv(ctx, blanked(os.Environ())...)
 	_, err = r.Run(ctx, string(id), bundle, &runc.CreateOpts{
 		IO:      null,
 		PidFile: filepath.Join(bundle, pidName),
@@ -68,6 +69,19 @@ func (e *engine) run(ctx context.Context, id sandboxclient.ID, bundle string) er
 		return context.Cause(ctx)
 	}
 	return fmt.Errorf("%w: %s", err, lastError(r.Log))
+}
+
+// blanked overrides an environment but for PATH. The gateway's may hold secrets,
+// and gVisor's processes, which inherit it, are the next thing that an attacker
+// meets behind the sandbox.
+func blanked(environ []string) []string {
+	var env []string
+	for _, entry := range environ {
+		if name, _, _ := strings.Cut(entry, "="); name != "PATH" {
+			env = append(env, name+"=")
+		}
+	}
+	return env
 }
 
 // A refusalError is the runtime's answer that it cannot delete a sandbox.

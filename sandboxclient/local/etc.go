@@ -157,7 +157,12 @@ func (t *etcTree) claim(name string) error {
 // vacate removes what is at a path unless it is of the wanted type.
 func vacate(path string, want fs.FileMode) error {
 	info, err := os.Lstat(path)
-	if err != nil || info.Mode().Type() == want {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case info.Mode().Type() == want:
 		return nil
 	}
 	return os.RemoveAll(path)

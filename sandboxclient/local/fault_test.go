@@ -33,7 +33,7 @@ func eachRuntime(t *testing.T, test func(b *bench)) {
 
 func newBench(t *testing.T, runtime string) *bench {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "sg")
+	dir, err := os.MkdirTemp("", "sg") //nolint:usetesting // sockets lie below, and their paths must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,10 +118,10 @@ func (b *bench) nothing(d *local.Driver) {
 
 func TestCreate_leavesNothingButTheWorkspace(t *testing.T) {
 	for _, name := range []string{"runsc", "runc"} {
-		real := sandboxtest.Bin(name)
-		started := real + ` "$@"; case "$*" in *" run "*) `
+		good := sandboxtest.Bin(name)
+		started := good + ` "$@"; case "$*" in *" run "*) `
 		for fault, script := range map[string]string{
-			"refusal":            `case "$*" in *" run "*) exit 3;; esac; exec ` + real + ` "$@"`,
+			"refusal":            `case "$*" in *" run "*) exit 3;; esac; exec ` + good + ` "$@"`,
 			"failure once begun": started + `exit 3;; esac`,
 			"no pid file":        started + `rm -f "$(dirname "$(echo "$*" | sed "s/.*--pid-file \([^ ]*\).*/\1/")")/pid";; esac`,
 		} {
@@ -175,6 +175,29 @@ func TestCreate_diskFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.works(d)
+}
+
+// TestCreate_keepsTheGatewaysEnvironment looks at the processes beside the sandbox.
+func TestCreate_keepsTheGatewaysEnvironment(t *testing.T) {
+	const secret = "correct-horse-battery-staple"
+	t.Setenv("SANDGATE_TEST_SECRET", secret)
+	b := newBench(t, "runsc")
+	if err := b.create(b.open()); err != nil {
+		t.Fatal(err)
+	}
+	looked := 0
+	for _, cmdline := range glob("/proc/[0-9]*/cmdline") {
+		if len(lines(cmdline, string(b.id))) == 0 {
+			continue
+		}
+		looked++
+		if len(lines(filepath.Join(filepath.Dir(cmdline), "environ"), secret)) > 0 {
+			t.Errorf("%s can read the secret", lines(cmdline, string(b.id)))
+		}
+	}
+	if looked == 0 {
+		t.Error("no process of the sandbox was found")
+	}
 }
 
 func TestDestroy_isFinishedLater(t *testing.T) {

@@ -22,11 +22,8 @@ func unpackImage(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := []string{"/bin/sh"}
-	for _, lib := range regexp.MustCompile(`/\S+\.so\S*`).FindAllString(string(ldd), -1) {
-		files = append(files, lib)
-	}
-	for _, file := range files {
+	libraries := regexp.MustCompile(`/\S+\.so\S*`).FindAllString(string(ldd), -1)
+	for _, file := range append(libraries, "/bin/sh") {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -2,6 +2,9 @@ package local
 
 import (
 	"math"
+	"os"
+	"strconv"
+	"strings"
 
 	"github.com/moby/profiles/seccomp"
 	specs "github.com/opencontainers/runtime-spec/specs-go"
@@ -12,7 +15,6 @@ import (
 const (
 	sandboxdPath = "/opt/sandgate/sandboxd" // inside
 	hostname     = "sandbox"
-	oomScoreAdj  = 500 // sandboxes go before the gateway
 )
 
 // capabilities are what sandboxd needs to start programs as the sandbox user,
@@ -73,7 +75,7 @@ func firstProcess(limits sandboxclient.Limits) *specs.Process {
 		Env:             []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8"},
 		NoNewPrivileges: true,
 		Capabilities:    capabilities(),
-		OOMScoreAdj:     new(oomScoreAdj),
+		OOMScoreAdj:     new(oomScoreAdj()),
 		// Inherited by user code. Root is not held by RLIMIT_NPROC: sandboxd can
 		// always start what it needs.
 		Rlimits: []specs.POSIXRlimit{
@@ -82,6 +84,21 @@ func firstProcess(limits sandboxclient.Limits) *specs.Process {
 			rlimit("RLIMIT_CORE", 0),
 		},
 	}
+}
+
+// oomScoreAdj has sandboxes go before the gateway when the host's memory runs
+// out. A process may always be made likelier to go than it is, but not unlikelier.
+func oomScoreAdj() int {
+	const ours = 500
+	text, err := os.ReadFile("/proc/self/oom_score_adj")
+	if err != nil {
+		return ours
+	}
+	gateway, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return ours
+	}
+	return max(ours, gateway)
 }
 
 func rlimit(name string, n int) specs.POSIXRlimit {
