@@ -33,6 +33,8 @@ const (
 	sandboxtest = "sandgate/internal/sandboxtest"
 )
 
+var onlyForTests = []string{"testing/...", "net/http/httptest"}
+
 var rules = []rule{
 	{
 		name:  "handlers",
@@ -89,7 +91,13 @@ var rules = []rule{
 		name:   "testing",
 		binds:  []string{"sandgate/..."},
 		except: []string{drivertest, sandboxtest},
-		never:  []string{"testing", "testing/...", "net/http/httptest"},
+		never:  onlyForTests,
+		why:    "it is for tests, and for drivertest and sandboxtest, which are made for them",
+	},
+	{
+		name:   "shipped",
+		binds:  []string{"sandgate/cmd/..."},
+		never:  onlyForTests,
 		linked: true,
 		why:    "what is shipped does not link what only tests need",
 	},
