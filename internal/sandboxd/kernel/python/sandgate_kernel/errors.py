@@ -106,7 +106,7 @@ def _message(exc):
         if isinstance(exc, SystemExit):
             return str(exc.code or 0)
         return str(exc)
-    except BaseException:
+    except Exception:
         return "<exception str() failed>"
 
 

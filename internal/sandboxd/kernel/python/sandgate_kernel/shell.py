@@ -107,16 +107,20 @@ class ShellEngine(Engine):
         raw.append(source)
 
     def parse(self, source, cell):
-        tree = None if self._is_magic(source) else self._parse_plain(source, cell)
-        if tree is None:
-            tree = super().parse(self.shell.transform_cell(source), cell)
-        return self.shell.transform_ast(tree)
-
-    def _parse_plain(self, source, cell):
+        plain = None
+        if not self._is_magic(source):
+            try:
+                return self.shell.transform_ast(super().parse(source, cell))
+            except SyntaxError as exc:
+                plain = exc.with_traceback(None)
+        transformed = self.shell.transform_cell(source)
         try:
-            return super().parse(source, cell)
+            tree = super().parse(transformed, cell)
         except SyntaxError:
-            return None
+            if plain is not None and transformed.strip() == source.strip():
+                raise plain from None  # it knows the line: empty ones are gone from the other
+            raise
+        return self.shell.transform_ast(tree)
 
     def _is_magic(self, source):
         """Whether a line like `ls` or `cd ..` means a magic, not a variable."""
@@ -225,6 +229,9 @@ class _Shell(InteractiveShell):
         super().init_display_formatter()
         formatter = self.display_formatter
         formatter.formatters[mime.TEXT] = _PlainText(parent=formatter)
+
+    def enable_gui(self, gui=None):
+        """There is no screen, and no loop to join: figures are shown all the same."""
 
     def system(self, command):
         """Run a command on the kernel's own descriptors, so that its output is
