@@ -27,13 +27,14 @@ const (
 	opGone    = "gone"    // Status: the program has ended, nothing is left
 )
 
+// Arguments and the like are bytes, as JSON's strings would not carry them all.
 type request struct {
 	Op     string
 	Pid    int // the program that is meant; unset to start one
-	Path   string
-	Argv   []string
-	Env    []string
-	Dir    string
+	Path   []byte
+	Argv   [][]byte
+	Env    [][]byte
+	Dir    []byte
 	Signal syscall.Signal
 	Ticks  uint64
 }
@@ -43,6 +44,22 @@ type reply struct {
 	Pid    int
 	Errno  syscall.Errno
 	Status syscall.WaitStatus
+}
+
+func toBytes(all []string) [][]byte {
+	bytes := make([][]byte, len(all))
+	for i, s := range all {
+		bytes[i] = []byte(s)
+	}
+	return bytes
+}
+
+func toStrings(all [][]byte) []string {
+	strings := make([]string, len(all))
+	for i, b := range all {
+		strings[i] = string(b)
+	}
+	return strings
 }
 
 const (

@@ -126,7 +126,7 @@ func (s *server) start(in incoming) reply {
 	if s.program != 0 {
 		return reply{Op: opStarted, Errno: syscall.EBUSY}
 	}
-	pid, err := syscall.ForkExec(in.Path, in.Argv, attributes(in))
+	pid, err := syscall.ForkExec(string(in.Path), toStrings(in.Argv), attributes(in))
 	if err != nil {
 		return reply{Op: opStarted, Errno: errno(err)}
 	}
@@ -143,8 +143,8 @@ func attributes(in incoming) *syscall.ProcAttr {
 		files[i] = uintptr(fd)
 	}
 	return &syscall.ProcAttr{
-		Dir:   in.Dir,
-		Env:   in.Env,
+		Dir:   string(in.Dir),
+		Env:   toStrings(in.Env),
 		Files: files,
 		Sys: &syscall.SysProcAttr{
 			Setsid:     true,

@@ -85,7 +85,7 @@ func (w *worker) start(ctx context.Context, t *tree, path string, cmd Command) e
 	w.mu.Lock()
 	w.tree = t
 	w.mu.Unlock()
-	r := request{Op: opStart, Path: path, Argv: cmd.Argv, Env: cmd.Env, Dir: cmd.Dir}
+	r := request{Op: opStart, Path: []byte(path), Argv: toBytes(cmd.Argv), Env: toBytes(cmd.Env), Dir: []byte(cmd.Dir)}
 	a, err := w.ask(ctx, r, cmd.Files)
 	if err != nil {
 		return err
