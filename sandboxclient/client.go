@@ -72,6 +72,8 @@ func orDefault[T comparable](value, otherwise T) T {
 type Client struct {
 	opts Options
 
+	executions executions
+
 	mu      sync.Mutex
 	lives   map[ID]*lifecycle // those that run, start or end
 	closing bool

@@ -152,6 +152,9 @@ func (b *engineBox) handler() http.Handler {
 		_ = json.NewEncoder(w).Encode([]wire.ContextInfo{{ID: "default-python"}})
 	})
 	mux.HandleFunc("POST /v1/run", b.run)
+	mux.HandleFunc("GET /v1/executions", func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode([]wire.ExecutionInfo{})
+	})
 	mux.HandleFunc("/v1/executions/", func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		_ = json.NewEncoder(w).Encode(wire.Error{Code: wire.CodeNotFound, Message: "There is no such execution."})

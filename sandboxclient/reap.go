@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -49,6 +50,14 @@ func (c *Client) takeOver(ctx context.Context, id ID, ref Ref) bool {
 	if _, err := link.alive(ctx); err != nil {
 		link.close()
 		return false
+	}
+	var executions []Execution
+	if err := link.call(ctx, http.MethodGet, "/v1/executions", nil, nil, &executions); err != nil {
+		link.close()
+		return false
+	}
+	for _, x := range executions {
+		c.executions.add(x.ID, id, ref)
 	}
 	c.lifecycle(id, ref).opened(link)
 	c.opts.Logger.Info("sandbox taken over", "sandbox", id, "app", ref.App)

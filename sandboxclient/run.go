@@ -51,13 +51,16 @@ func (s *Sandbox) RunCodeStream(ctx context.Context, code string, opts RunOption
 		Output:    c.limits(0, 0),
 		Detach:    true,
 	}
-	told := func(ctx context.Context, e *Event) error {
-		if e.Type != wire.EventStart {
-			return nil
-		}
-		return s.tellStart(ctx, request.Context.ID, e.Start)
-	}
-	return s.stream(ctx, launch{op: "run code", path: "/v1/run", request: request, id: id, timeout: timeout, detach: opts.Detach, told: told})
+	return s.stream(ctx, launch{
+		op: "run code", id: id, timeout: timeout, detach: opts.Detach,
+		open: post("/v1/run", request),
+		told: func(ctx context.Context, e *Event) error {
+			if e.Type != wire.EventStart {
+				return nil
+			}
+			return s.tellStart(ctx, request.Context.ID, e.Start, e.Start.KernelStarted)
+		},
+	})
 }
 
 // contextSpec is the code context that a cell asks for.
@@ -73,11 +76,12 @@ func (c *Client) contextSpec(opts RunOptions) wire.ContextSpec {
 // DefaultContext is the id of a language's context when none is named.
 func DefaultContext(language string) string { return "default-" + language }
 
-// tellStart says how the kernel behind a cell came about.
-func (s *Sandbox) tellStart(ctx context.Context, codeContext string, start *wire.Start) error {
+// tellStart says how the kernel behind a cell came about, and counts it if it
+// was not counted yet.
+func (s *Sandbox) tellStart(ctx context.Context, codeContext string, start *wire.Start, count bool) error {
 	// The cell runs: its kernel is counted even if the caller has just left.
 	ctx = context.WithoutCancel(ctx)
-	generation, err := s.client.opts.Records.Generation(ctx, s.id, codeContext, start.KernelStarted)
+	generation, err := s.client.opts.Records.Generation(ctx, s.id, codeContext, count)
 	if err != nil {
 		return err
 	}
@@ -121,8 +125,18 @@ func (s *Sandbox) ExecStream(ctx context.Context, cmd Command) iter.Seq2[Event, 
 		Output:    c.limits(cmd.Keep, cmd.Max),
 		Detach:    true,
 	}
-	untouched := func(context.Context, *Event) error { return nil }
-	return s.stream(ctx, launch{op: "exec", path: "/v1/exec", request: request, id: id, timeout: timeout, detach: cmd.Detach, told: untouched})
+	return s.stream(ctx, launch{
+		op: "exec", id: id, timeout: timeout, detach: cmd.Detach,
+		open: post("/v1/exec", request),
+		told: func(context.Context, *Event) error { return nil },
+	})
+}
+
+// post gives the first events of an execution by starting it.
+func post(path string, request any) func(context.Context, *link) (*http.Response, error) {
+	return func(ctx context.Context, l *link) (*http.Response, error) {
+		return l.send(ctx, http.MethodPost, path, nil, request)
+	}
 }
 
 // Contexts lists the code contexts in the order of their creation. A sandbox

@@ -22,15 +22,14 @@ const (
 	maxResumes = 3
 )
 
-// A launch is an execution to be started.
+// A launch is an execution to be started, or to be followed.
 type launch struct {
 	op      string
-	path    string
-	request any
 	id      string // the execution's
 	timeout time.Duration
 	detach  bool
-	told    func(context.Context, *Event) error // sees each event first, and may add to it
+	open    func(context.Context, *link) (*http.Response, error) // gives the first events
+	told    func(context.Context, *Event) error                  // sees each event first, and may add to it
 }
 
 // stream starts an execution and gives its events up to the terminal one. An
@@ -42,15 +41,9 @@ type launch struct {
 // execution outlives the gateway, and can be followed again.
 func (s *Sandbox) stream(ctx context.Context, l launch) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
+		s.client.executions.add(l.id, s.id, s.ref)
 		f := follower{launch: l, sandbox: s, yield: yield}
-		err := s.with(ctx, l.op, f.follow)
-		switch {
-		case err == nil || f.left:
-		case f.last == 0:
-			yield(Event{}, err)
-		default:
-			yield(f.brokenEnd(err), nil)
-		}
+		f.end(s.with(ctx, l.op, f.follow))
 	}
 }
 
@@ -60,6 +53,7 @@ type follower struct {
 	sandbox *Sandbox
 	yield   func(Event, error) bool
 	last    int64 // number of the newest event handed on
+	begun   bool  // an event was handed on
 	left    bool  // the loop was left
 	ended   bool  // the terminal event was handed on
 }
@@ -74,7 +68,7 @@ func (f *follower) follow(ctx context.Context, l *link) error {
 	watchdog := time.AfterFunc(f.sandbox.client.opts.MaxTimeout+endGrace, func() { cancel(overdue) })
 	defer watchdog.Stop()
 
-	resp, err := l.send(ctx, http.MethodPost, f.path, nil, f.request)
+	resp, err := f.open(ctx, l)
 	if err == nil {
 		err = f.persist(ctx, l, resp, watchdog)
 	}
@@ -129,7 +123,7 @@ func (f *follower) read(ctx context.Context, resp *http.Response, watchdog *time
 		if err := f.told(ctx, &e); err != nil {
 			return err
 		}
-		f.last = e.Seq
+		f.last, f.begun = e.Seq, true
 		if !f.yield(e, nil) {
 			f.left = true
 			return context.Canceled
@@ -139,6 +133,17 @@ func (f *follower) read(ctx context.Context, resp *http.Response, watchdog *time
 			drain(resp.Body)
 			return nil
 		}
+	}
+}
+
+// end gives the error of an execution as its contract wants it.
+func (f *follower) end(err error) {
+	switch {
+	case err == nil || f.left:
+	case !f.begun:
+		f.yield(Event{}, err)
+	default:
+		f.yield(f.brokenEnd(err), nil)
 	}
 }
 

@@ -2,6 +2,10 @@ package sandboxclient
 
 import "unicode/utf8"
 
+// Text turns a piece of output into valid UTF-8: each invalid byte becomes
+// U+FFFD.
+func Text(data []byte) string { return text(data, false) }
+
 // text turns a program's output into valid UTF-8: each invalid byte becomes
 // U+FFFD, and a rune that was cut by truncation goes.
 func text(data []byte, truncated bool) string {

@@ -17,6 +17,7 @@ type (
 	FileInfo    = wire.FileInfo
 	Listing     = wire.Listing
 	CodeContext = wire.ContextInfo
+	Execution   = wire.ExecutionInfo
 )
 
 // How the kernel behind a cell came about.

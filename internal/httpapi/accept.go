@@ -18,6 +18,12 @@ func AcceptsJSON(c echo.Context) bool {
 	return preferred(accept, "text/plain", "application/json") == "application/json"
 }
 
+// AcceptsEvents says whether the client asks for a stream of events.
+func AcceptsEvents(c echo.Context) bool {
+	accept := strings.Join(c.Request().Header.Values("Accept"), ",")
+	return preferred(accept, "application/json", "text/event-stream") == "text/event-stream"
+}
+
 // preferred picks the offer that an Accept header likes best: by weight, then
 // by its place in the header, then by its place among the offers. It is the
 // first offer if the header says nothing, or likes none.

@@ -39,6 +39,12 @@ func bind(caller context.Context, x *execution.Execution, detach bool) func() bo
 	return context.AfterFunc(caller, func() { x.Cancel(wire.StatusCanceled) })
 }
 
+// GET /v1/executions
+func (s *server) listExecutions(w http.ResponseWriter, _ *http.Request) error {
+	writeJSON(w, http.StatusOK, s.executions.List())
+	return nil
+}
+
 // GET /v1/executions/{id}
 func (s *server) execution(w http.ResponseWriter, r *http.Request) error {
 	x, err := s.executions.Get(r.PathValue("id"))

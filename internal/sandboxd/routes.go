@@ -11,6 +11,7 @@ func (s *server) routes() http.Handler {
 
 	handle("POST /v1/exec", s.exec)
 	handle("POST /v1/run", s.runCell)
+	handle("GET /v1/executions", s.listExecutions)
 	handle("GET /v1/executions/{id}", s.execution)
 	handle("GET /v1/executions/{id}/events", s.executionEvents)
 	handle("DELETE /v1/executions/{id}", s.cancelExecution)

@@ -19,6 +19,7 @@
 //	GET    /v1/health                           → [Health]
 //	POST   /v1/exec          [ExecRequest]      → events
 //	POST   /v1/run           [RunRequest]       → events; makes the code context when it is not there
+//	GET    /v1/executions                       → [][ExecutionInfo], running and kept
 //	GET    /v1/executions/{id}                  → [ExecutionInfo]
 //	GET    /v1/executions/{id}/events?after=N   → events
 //	DELETE /v1/executions/{id}                  → 204; asks for the end, does not wait for it

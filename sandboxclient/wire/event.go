@@ -37,6 +37,7 @@ func (e Event) Terminal() bool { return e.Type == EventComplete || e.Type == Eve
 
 // Start tells what an execution runs in.
 type Start struct {
+	Context       string `json:"context,omitempty"`       // a cell's code context
 	KernelStarted bool   `json:"kernelStarted,omitempty"` // a cell's kernel was started for it
 	KernelStarts  int    `json:"kernelStarts,omitempty"`  // how many kernels this context has had
 	Reason        string `json:"reason,omitempty"`        // why the kernel before it ended; empty for the first

@@ -187,7 +187,7 @@ func (c *codeContext) begin(next *cell) {
 		c.running = next
 		info.State, info.LastUsed = wire.ContextBusy, time.Now().UTC()
 		info.ExecutionCount++
-		started.KernelStarts = info.Starts
+		started.Context, started.KernelStarts = info.ID, info.Starts
 		if started.KernelStarted {
 			started.Reason = info.Died
 		}

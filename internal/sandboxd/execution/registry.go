@@ -107,6 +107,19 @@ func (r *Registry) Get(id string) (*Execution, error) {
 	return nil, &wire.Error{Code: wire.CodeNotFound, Message: "There is no such execution."}
 }
 
+// List tells the state of all, in the order of their beginnings.
+func (r *Registry) List() []wire.ExecutionInfo {
+	r.mu.Lock()
+	all := slices.Collect(maps.Values(r.byID))
+	r.mu.Unlock()
+	infos := make([]wire.ExecutionInfo, 0, len(all))
+	for _, x := range all {
+		infos = append(infos, x.Info())
+	}
+	slices.SortFunc(infos, func(a, b wire.ExecutionInfo) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	return infos
+}
+
 // Cancel asks for the end of an execution. A word to cancel can overtake the
 // request that starts, when whoever sent both has gone: the id is refused for
 // a while, so that nothing runs for nobody.

@@ -1,0 +1,136 @@
+package sandboxclient
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"sync"
+	"time"
+
+	"sandgate/sandboxclient/wire"
+)
+
+// What is remembered of executions: sandboxd keeps the events, and for a
+// shorter time.
+const (
+	maxTracked  = 10_000
+	keepTracked = 10 * time.Minute
+)
+
+// executions says in which sandbox an execution is. It is memory alone: what
+// runs or is kept in a sandbox is learned from it again when it is taken over.
+type executions struct {
+	mu   sync.Mutex
+	byID map[string]tracked
+}
+
+type tracked struct {
+	id    ID
+	ref   Ref
+	since time.Time
+}
+
+// add remembers an execution; when there are too many, those that are long
+// over go.
+func (x *executions) add(execution string, id ID, ref Ref) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.byID == nil {
+		x.byID = make(map[string]tracked)
+	}
+	if len(x.byID) >= maxTracked {
+		x.forget()
+	}
+	x.byID[execution] = tracked{id, ref, time.Now()}
+}
+
+// forget drops the old, and if that is not enough, any. x.mu is held.
+func (x *executions) forget() {
+	for id, t := range x.byID {
+		if time.Since(t.since) > keepTracked {
+			delete(x.byID, id)
+		}
+	}
+	for id := range x.byID {
+		if len(x.byID) < maxTracked {
+			return
+		}
+		delete(x.byID, id)
+	}
+}
+
+// find gives the sandbox of an owner's execution.
+func (c *Client) find(owner, execution string) (*Sandbox, error) {
+	c.executions.mu.Lock()
+	defer c.executions.mu.Unlock()
+	t, ok := c.executions.byID[execution]
+	if !ok || t.ref.Owner != owner {
+		return nil, noExecution()
+	}
+	return &Sandbox{client: c, id: t.id, ref: t.ref}, nil
+}
+
+// noExecution is the one answer for what is not there and what is not yours.
+func noExecution() *Error {
+	return Errorf(CodeNotFound, "There is no such execution, or it ended too long ago")
+}
+
+// Execution tells the state of an owner's execution, running or ended a while
+// ago. Anybody else's is not_found, as is one whose sandbox has ended.
+func (c *Client) Execution(ctx context.Context, owner, execution string) (Execution, error) {
+	var info Execution
+	err := c.atExecution(ctx, "execution", owner, execution, func(ctx context.Context, l *link) error {
+		return l.call(ctx, http.MethodGet, executionPath(execution), nil, nil, &info)
+	})
+	return info, err
+}
+
+// CancelExecution ends an owner's execution with its whole process tree; its
+// events tell when that is done. One that has ended is no error.
+func (c *Client) CancelExecution(ctx context.Context, owner, execution string) error {
+	return c.atExecution(ctx, "cancel", owner, execution, func(ctx context.Context, l *link) error {
+		return l.cancelExecution(ctx, execution)
+	})
+}
+
+// atExecution does something in the sandbox of an execution if it still runs.
+func (c *Client) atExecution(ctx context.Context, op, owner, execution string, do func(context.Context, *link) error) error {
+	s, err := c.find(owner, execution)
+	if err != nil {
+		return err
+	}
+	found := false
+	err = s.ifRunning(ctx, op, func(ctx context.Context, l *link) error {
+		found = true
+		return do(ctx, l)
+	})
+	if !found || (err != nil && CodeOf(err) == CodeNotFound) {
+		return noExecution()
+	}
+	return err
+}
+
+// FollowExecution gives the events of an owner's execution numbered above
+// after: those that are kept, with a gap event in place of the others, then
+// those to come. It ends as RunCodeStream does, but leaving it ends nothing.
+func (c *Client) FollowExecution(ctx context.Context, owner, execution string, after int64) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		s, err := c.find(owner, execution)
+		if err != nil {
+			yield(Event{}, err)
+			return
+		}
+		l := launch{op: "follow", id: execution, timeout: c.opts.MaxTimeout, detach: true, told: s.retell}
+		l.open = func(ctx context.Context, l *link) (*http.Response, error) { return l.resume(ctx, execution, after) }
+		f := follower{launch: l, sandbox: s, yield: yield, last: after}
+		f.end(c.atExecution(ctx, l.op, owner, execution, f.follow))
+	}
+}
+
+// retell says of a cell's start what was said the first time.
+func (s *Sandbox) retell(ctx context.Context, e *Event) error {
+	if e.Type != wire.EventStart || e.Start.Context == "" {
+		return nil
+	}
+	return s.tellStart(ctx, e.Start.Context, e.Start, false)
+}
