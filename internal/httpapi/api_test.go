@@ -131,9 +131,9 @@ func TestErrors_json(t *testing.T) {
 // An error that nobody foresaw tells the visitor nothing but its request id.
 func TestErrors_internalStayInside(t *testing.T) {
 	for name, handler := range map[string]echo.HandlerFunc{
-		"error": fails(errors.New("secret at /root/.ssh")),
-		"panic": func(echo.Context) error { panic("secret at /root/.ssh") },
-		"code":  fails(&sandboxclient.Error{Code: sandboxclient.CodeInternal, Message: "secret at /root/.ssh"}),
+		"error": fails(errors.New("secret at /etc/shadow")),
+		"panic": func(echo.Context) error { panic("secret at /etc/shadow") },
+		"code":  fails(&sandboxclient.Error{Code: sandboxclient.CodeInternal, Message: "secret at /etc/shadow"}),
 	} {
 		d := newDesk()
 		d.Handle("GET", "/x", "app", handler)
