@@ -47,29 +47,26 @@ func serve(log *slog.Logger) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	go reaper.Run(ctx)
-	s, err := newServer(ctx, log)
+	files, err := workspace.Open(ctx, workspaceDir, log)
 	if err != nil {
-		log.Error("sandboxd cannot start", "error", err)
+		log.Error("sandboxd cannot open the workspace", "error", err)
 		return 1
 	}
-	defer s.close()
+	defer files.Close()
+	pool := shim.NewPool("/proc/self/exe", os.Args[0], "shim")
+	s := newServer(log, files, pool, interpreters(pool))
 	return s.serve(ctx, link.New(wire.LinkDir))
 }
 
-func newServer(ctx context.Context, log *slog.Logger) (*server, error) {
-	files, err := workspace.Open(ctx, workspaceDir, log)
-	if err != nil {
-		return nil, err
-	}
-	pool := shim.NewPool("/proc/self/exe", os.Args[0], "shim")
+func newServer(log *slog.Logger, files *workspace.Workspace, pool *shim.Pool, start codecontext.StartFunc) *server {
 	return &server{
 		log:        log,
 		started:    time.Now().UTC(),
 		pool:       pool,
 		executions: execution.NewRegistry(),
-		contexts:   codecontext.NewSet(interpreters(pool)),
+		contexts:   codecontext.NewSet(start),
 		files:      files,
-	}, nil
+	}
 }
 
 // serve returns when ctx has ended, and requests with it.
@@ -99,5 +96,3 @@ func (s *server) end() {
 	s.contexts.Close()
 	s.pool.Close()
 }
-
-func (s *server) close() { s.files.Close() }
