@@ -112,7 +112,7 @@ const insidePython = "usr/bin/python3"
 func lookAtPython(ctx context.Context, cfg Config) (string, error) {
 	path := filepath.Join("/", cfg.Rootfs, insidePython)
 	if _, err := os.Stat(path); err != nil {
-		return "", fmt.Errorf("Python cells cannot run: install python3, so that %s is there: %w", path, err)
+		return "", fmt.Errorf("no cell of Python can run: install python3, so that %s is there: %w", path, err)
 	}
 	if cfg.Rootfs != "" {
 		return path, nil

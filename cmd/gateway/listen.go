@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -9,11 +10,12 @@ import (
 )
 
 // listen takes an address. An empty one gives a listener that is closed.
-func listen(flag, address string) (net.Listener, error) {
+func listen(ctx context.Context, flag, address string) (net.Listener, error) {
 	if address == "" {
 		return noListener{}, nil
 	}
-	l, err := net.Listen("tcp", address)
+	var config net.ListenConfig
+	l, err := config.Listen(ctx, "tcp", address)
 	switch {
 	case errors.Is(err, unix.EADDRINUSE):
 		return nil, fmt.Errorf("%s is taken by another program: stop it, or choose another address with --%s", address, flag)

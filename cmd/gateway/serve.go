@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"time"
 
@@ -42,12 +43,12 @@ func serve(ctx context.Context, cfg Config, stdout, stderr io.Writer) (err error
 	log := newLogger(cfg, stderr)
 	registry := newRegistry()
 
-	admin, err := listen("admin-listen", cfg.AdminListen)
+	admin, err := listen(ctx, "admin-listen", cfg.AdminListen)
 	if err != nil {
 		return err
 	}
 	defer closeWith(&err, admin.Close)
-	apps, err := listen("listen", cfg.Listen)
+	apps, err := listen(ctx, "listen", cfg.Listen)
 	if err != nil {
 		return err
 	}
@@ -167,8 +168,8 @@ func (c *closers) add(f func() error) { *c = append(*c, f) }
 
 func (c *closers) close() error {
 	var err error
-	for i := len(*c) - 1; i >= 0; i-- {
-		err = errors.Join(err, (*c)[i]())
+	for _, f := range slices.Backward(*c) {
+		err = errors.Join(err, f())
 	}
 	return err
 }

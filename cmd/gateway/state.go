@@ -111,7 +111,7 @@ func makeKey(path string) ([]byte, error) {
 	}
 	defer func() { _ = os.Remove(f.Name()) }() // gone once it was renamed
 	_, err = f.Write(key)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return nil, err
 	}
 	return key, os.Rename(f.Name(), path)

@@ -3,6 +3,7 @@ package files
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http/httptest"
 	"net/url"
@@ -79,7 +80,7 @@ func TestPath_refused(t *testing.T) {
 	} {
 		for _, method := range []string{"GET", "HEAD", "PUT", "DELETE"} {
 			_, err := ask(t, fake{}, method, query, "body")
-			e, ok := err.(*sandboxclient.Error)
+			e, ok := errors.AsType[*sandboxclient.Error](err)
 			if !ok || e.Code != sandboxclient.CodeInvalid || e.Message != want {
 				t.Errorf("%s %.40s: %v, want %s", method, query, err, want)
 			}

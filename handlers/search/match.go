@@ -111,10 +111,10 @@ func wholeRunes(text []byte) []byte {
 		last := text[len(text)-back:]
 		if utf8.RuneStart(last[0]) {
 			if !utf8.FullRune(last) {
-				return text[: len(text)-back : len(text)-back]
+				return slices.Clip(text[:len(text)-back])
 			}
 			break
 		}
 	}
-	return text[:len(text):len(text)]
+	return slices.Clip(text)
 }

@@ -140,7 +140,7 @@ func (h *Handler) read(result *sandboxclient.ExecResult, term string) (answer, e
 
 // failed words a search that gave nothing.
 func failed(exit sandboxclient.Exit, stderr []byte) error {
-	cause := fmt.Errorf("grep ended: %s, exit code %d: %.200q", exit.Status, exit.ExitCode, stderr)
+	cause := fmt.Errorf("grep ended: %s, exit code %d: %.200q", string(exit.Status), exit.ExitCode, stderr)
 	switch {
 	case exit.Status == sandboxclient.StatusTimedOut:
 		return &sandboxclient.Error{Code: sandboxclient.CodeTimeout, Message: "The search took too long", Err: cause}

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"errors"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -148,7 +149,7 @@ func TestSearch_ends(t *testing.T) {
 	} {
 		w, err := ask(t, tc.sandbox, "q=x", "")
 		if tc.code != "" {
-			e, ok := err.(*sandboxclient.Error)
+			e, ok := errors.AsType[*sandboxclient.Error](err)
 			if !ok || e.Code != tc.code || e.Message != tc.body {
 				t.Errorf("%s: %v", name, err)
 			}
