@@ -8,9 +8,11 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"sandgate/handlers/coderunner"
+	"sandgate/handlers/executions"
 	"sandgate/handlers/files"
 	"sandgate/handlers/notebook"
 	"sandgate/handlers/search"
+	"sandgate/internal/cell"
 	"sandgate/internal/httpapi"
 	"sandgate/sandboxclient"
 )
@@ -25,7 +27,7 @@ type route struct {
 
 // routes lists every route, in the order in which a visitor meets them.
 func routes(client *sandboxclient.Client, cfg Config) []route {
-	runner := coderunner.New(func(owner, name string) coderunner.Sandbox {
+	runner := coderunner.New(func(owner, name string) cell.Sandbox {
 		return client.Sandbox(sandboxclient.Ref{Owner: owner, App: coderunner.App, Name: name})
 	}, int64(cfg.MaxBody))
 	notebooks := notebook.New(func(owner, name string) notebook.Sandbox {
@@ -38,6 +40,8 @@ func routes(client *sandboxclient.Client, cfg Config) []route {
 		return client.Sandbox(sandboxclient.Ref{Owner: owner, App: files.App, Name: files.SandboxName})
 	})
 
+	running := executions.New(client)
+
 	return []route{
 		{"POST", "/run", "timeout=", coderunner.App, "run the body as Python; variables persist", runner.Run},
 
@@ -45,6 +49,10 @@ func routes(client *sandboxclient.Client, cfg Config) []route {
 		{"GET", "/notebook", "notebook=", notebook.App, "what the notebook is doing", notebooks.State},
 		{"POST", "/notebook/interrupt", "notebook=", notebook.App, "end the cell that runs, keep the variables", notebooks.Interrupt},
 		{"DELETE", "/notebook", "notebook=", notebook.App, "restart the notebook: forget the variables, keep the files", notebooks.Restart},
+
+		{"GET", "/executions/:id", "", executions.App, "the state of a run or cell; its id is in Location", running.Get},
+		{"GET", "/executions/:id/events", "after=", executions.App, "its events, kept and to come, as Server-Sent Events", running.Events},
+		{"DELETE", "/executions/:id", "", executions.App, "end it with everything it started", running.Cancel},
 
 		{"PUT", "/files", "path=", files.App, "store the body as a file", workspace.Put},
 		{"GET", "/files", "path=&download=", files.App, "a file's bytes, or a directory's entries as JSON", workspace.Get},

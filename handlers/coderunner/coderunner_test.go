@@ -3,6 +3,7 @@ package coderunner
 import (
 	"context"
 	"io"
+	"iter"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/labstack/echo/v4"
 
+	"sandgate/internal/cell"
 	"sandgate/sandboxclient"
 )
 
@@ -19,16 +21,26 @@ type fake struct {
 	run func(code string, opts sandboxclient.RunOptions) (*sandboxclient.Run, error)
 }
 
-var _ Sandbox = fake{}
+var _ cell.Sandbox = fake{}
+
+func (f fake) RunCodeStream(_ context.Context, code string, opts sandboxclient.RunOptions) iter.Seq2[sandboxclient.Event, error] {
+	return func(yield func(sandboxclient.Event, error) bool) {
+		if run, err := f.run(code, opts); err != nil {
+			yield(sandboxclient.Event{}, err)
+		} else {
+			yield(sandboxclient.Event{Seq: 1, Type: "complete", Exit: &run.Exit}, nil)
+		}
+	}
+}
 
 func (f fake) RunCode(_ context.Context, code string, opts sandboxclient.RunOptions) (*sandboxclient.Run, error) {
 	return f.run(code, opts)
 }
 
 // post sends a body to /run and gives the answer, or the handler's error.
-func post(t *testing.T, s Sandbox, query, body string) (*httptest.ResponseRecorder, error) {
+func post(t *testing.T, s cell.Sandbox, query, body string) (*httptest.ResponseRecorder, error) {
 	t.Helper()
-	h := New(func(owner, name string) Sandbox {
+	h := New(func(owner, name string) cell.Sandbox {
 		if owner != "local" || name != "playground" {
 			t.Errorf("opened %s of %s", name, owner)
 		}
@@ -42,6 +54,10 @@ func post(t *testing.T, s Sandbox, query, body string) (*httptest.ResponseRecord
 func TestRun(t *testing.T) {
 	s := fake{run: func(code string, opts sandboxclient.RunOptions) (*sandboxclient.Run, error) {
 		want := sandboxclient.RunOptions{Language: "python", Timeout: 1500 * time.Millisecond}
+		if opts.Execution == "" {
+			t.Error("the execution has no id")
+		}
+		opts.Execution = ""
 		if diff := cmp.Diff(want, opts); code != `print("hello")` || diff != "" {
 			t.Errorf("%q %s", code, diff)
 		}
@@ -93,7 +109,7 @@ func TestRun_errors(t *testing.T) {
 		return nil, sandboxclient.Errorf(sandboxclient.CodeExhausted, "full")
 	}}
 	for name, tc := range map[string]struct {
-		sandbox     Sandbox
+		sandbox     cell.Sandbox
 		query, body string
 		code        sandboxclient.Code
 	}{
@@ -108,5 +124,21 @@ func TestRun_errors(t *testing.T) {
 		if sandboxclient.CodeOf(err) != tc.code || w.Body.Len() > 0 {
 			t.Errorf("%s: %v, body %q, want %s", name, err, w.Body, tc.code)
 		}
+	}
+}
+
+func TestRun_asEvents(t *testing.T) {
+	s := fake{run: func(string, sandboxclient.RunOptions) (*sandboxclient.Run, error) {
+		return &sandboxclient.Run{Exit: sandboxclient.Exit{Status: "exited"}}, nil
+	}}
+	h := New(func(string, string) cell.Sandbox { return s }, 100)
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest("POST", "/run", strings.NewReader("1"))
+	r.Header.Set("Accept", "text/event-stream")
+	if err := h.Run(echo.New().NewContext(r, w)); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(w.Body.String(), "id: 1\ndata: {\"type\":\"complete\"") || !strings.HasPrefix(w.Header().Get("Location"), "/executions/") {
+		t.Errorf("%v %q", w.Header(), w.Body)
 	}
 }

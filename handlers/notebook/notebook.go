@@ -4,7 +4,6 @@ package notebook
 
 import (
 	"context"
-	"net/http"
 	"unicode"
 	"unicode/utf8"
 
@@ -30,7 +29,7 @@ var codeContext = sandboxclient.DefaultContext(language)
 
 // Sandbox is what a notebook needs of its sandbox to run cells.
 type Sandbox interface {
-	RunCode(ctx context.Context, code string, opts sandboxclient.RunOptions) (*sandboxclient.Run, error)
+	cell.Sandbox
 	Control
 }
 
@@ -62,30 +61,19 @@ type answer struct {
 }
 
 // Run answers POST /notebook. The body is a cell of the notebook that
-// ?notebook= names; ?timeout= says how long it may run.
+// ?notebook= names; the rest of the query is as for POST /run.
 func (h *Handler) Run(c echo.Context) error {
 	sandbox, _, err := h.notebook(c)
 	if err != nil {
 		return err
 	}
-	timeout, err := httpapi.QueryDuration(c, "timeout")
+	req, err := cell.ReadRequest(c, h.maxBody)
 	if err != nil {
 		return err
 	}
-	source, err := cell.Read(c, h.maxBody)
-	if err != nil {
-		return err
-	}
-	run, err := sandbox.RunCode(c.Request().Context(), source.Code, sandboxclient.RunOptions{
-		Language: language,
-		Context:  codeContext,
-		Stdin:    source.Stdin,
-		Timeout:  timeout,
+	return cell.Respond(c, sandbox, req, func(run *sandboxclient.Run) any {
+		return answer{cell.NewAnswer(run), values(run.Results)}
 	})
-	if err != nil {
-		return err
-	}
-	return httpapi.JSON(c, http.StatusOK, answer{cell.NewAnswer(run), values(run.Results)})
 }
 
 // values gives the text of every result, dicts and lists included.

@@ -3,6 +3,7 @@ package notebook
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"net/http/httptest"
 	"net/url"
 	"strings"
@@ -24,6 +25,10 @@ type fake struct {
 }
 
 var _ Sandbox = fake{}
+
+func (f fake) RunCodeStream(context.Context, string, sandboxclient.RunOptions) iter.Seq2[sandboxclient.Event, error] {
+	panic("not asked for")
+}
 
 func (f fake) RunCode(_ context.Context, code string, opts sandboxclient.RunOptions) (*sandboxclient.Run, error) {
 	return f.run(code, opts)
@@ -64,7 +69,8 @@ func ask(handler echo.HandlerFunc, query, body string) (*httptest.ResponseRecord
 
 func TestRun(t *testing.T) {
 	s := fake{run: func(code string, opts sandboxclient.RunOptions) (*sandboxclient.Run, error) {
-		want := sandboxclient.RunOptions{Language: "python", Context: "default-python", Timeout: 2 * time.Second}
+		want := sandboxclient.RunOptions{Language: "python", Timeout: 2 * time.Second}
+		opts.Execution = ""
 		if diff := cmp.Diff(want, opts); code != `{"k":x+1}` || diff != "" {
 			t.Errorf("%q %s", code, diff)
 		}
