@@ -17,7 +17,28 @@ import (
 	"sandgate/sandboxclient/local"
 )
 
-// A bench is a state directory with a runtime that can be made to fail.
+// stateDir is shared by the benches, one after the other: what all sandboxes
+// share is copied once.
+var stateDir string
+
+func TestMain(m *testing.M) { os.Exit(withStateDir(m.Run)) }
+
+func withStateDir(run func() int) int {
+	dir, err := os.MkdirTemp("", "sg")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	stateDir = dir
+	code := run()
+	if err := os.RemoveAll(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
+
+// A bench is a driver's configuration with a runtime that can be made to fail.
 type bench struct {
 	*testing.T
 	cfg local.Config
@@ -33,13 +54,9 @@ func eachRuntime(t *testing.T, test func(b *bench)) {
 
 func newBench(t *testing.T, runtime string) *bench {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "sg") //nolint:usetesting // sockets lie below, and their paths must be short
-	if err != nil {
-		t.Fatal(err)
-	}
 	b := &bench{
 		T:   t,
-		cfg: local.Config{StateDir: filepath.Join(dir, "s"), Runtime: filepath.Join(dir, "runtime"), Sandboxd: sandboxtest.Bin("sandboxd")},
+		cfg: local.Config{StateDir: stateDir, Runtime: filepath.Join(t.TempDir(), "runtime"), Sandboxd: sandboxtest.Bin("sandboxd")},
 		id:  sandboxclient.DeriveID([]byte(rand.Text()), sandboxclient.Ref{}),
 	}
 	requireBinaries(t, local.Config{Runtime: sandboxtest.Bin(runtime), Sandboxd: b.cfg.Sandboxd})
@@ -47,9 +64,6 @@ func newBench(t *testing.T, runtime string) *bench {
 	t.Cleanup(func() {
 		for _, left := range leftovers(b.cfg.StateDir, []sandboxclient.ID{b.id}) {
 			t.Errorf("left behind: %s", left)
-		}
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
 		}
 	})
 	return b
@@ -155,6 +169,7 @@ func TestCreate_runtimeVanished(t *testing.T) {
 
 func TestCreate_diskFull(t *testing.T) {
 	b := newBench(t, "runsc")
+	b.cfg.StateDir = filepath.Join(stateDir, "full")
 	if err := os.Mkdir(b.cfg.StateDir, 0o700); err != nil {
 		t.Fatal(err)
 	}
