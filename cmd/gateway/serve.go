@@ -59,7 +59,7 @@ func serve(ctx context.Context, cfg Config, stdout, stderr io.Writer) (err error
 	defer startAdmin(adminServer, admin, log)()
 
 	client, closeClient, err := openClient(ctx, cfg, log, registry)
-	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		log.Info("stopped while starting", "error", err)
 		return nil
 	}

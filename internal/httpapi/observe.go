@@ -91,13 +91,24 @@ func (a *API) record(c echo.Context, end outcome, took time.Duration) {
 	}
 	level := slog.LevelInfo
 	if end.err != nil {
+		level = levelOf(end.err.Code)
 		attrs = append(attrs, slog.String("code", string(end.err.Code)))
 	}
-	if end.status >= http.StatusInternalServerError {
-		level = slog.LevelError
+	if level > slog.LevelInfo {
 		attrs = append(attrs, slog.String("error", end.err.Error()))
 	}
 	a.log.LogAttrs(context.WithoutCancel(r.Context()), level, "request", attrs...)
+}
+
+// levelOf says how much an operator should mind a failure.
+func levelOf(code sandboxclient.Code) slog.Level {
+	switch StatusOf(code) {
+	case http.StatusInternalServerError, http.StatusBadGateway:
+		return slog.LevelError
+	case http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusInsufficientStorage:
+		return slog.LevelWarn
+	}
+	return slog.LevelInfo
 }
 
 // route gives the pattern of the route that answered, one word for all others.

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -48,6 +49,23 @@ func TestLog_holdsNothingPrivate(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// What a visitor does wrong is not the operator's trouble.
+func TestLog_levels(t *testing.T) {
+	for code, want := range map[sandboxclient.Code]string{
+		sandboxclient.CodeInternal: "ERROR", sandboxclient.CodeBadGateway: "ERROR",
+		sandboxclient.CodeUnavailable: "WARN", sandboxclient.CodeNoSpace: "WARN",
+		sandboxclient.CodeUnsupported: "INFO", sandboxclient.CodeNotFound: "INFO", sandboxclient.CodeExhausted: "INFO",
+	} {
+		d := newDesk()
+		d.Handle("GET", "/x", "", fails(&sandboxclient.Error{Code: code, Err: errors.New("the cause")}))
+		d.serve(t, "GET", "/x", "")
+		line := d.lines(t)[0]
+		if told := line["error"] != nil; line["level"] != want || told != (want != "INFO") {
+			t.Errorf("%s: %v", code, line)
+		}
 	}
 }
 
