@@ -12,7 +12,6 @@ import (
 	"sandgate/handlers/files"
 	"sandgate/handlers/notebook"
 	"sandgate/handlers/search"
-	"sandgate/internal/cell"
 	"sandgate/internal/httpapi"
 	"sandgate/sandboxclient"
 )
@@ -27,7 +26,7 @@ type route struct {
 
 // routes lists every route, in the order in which a visitor meets them.
 func routes(client *sandboxclient.Client, cfg Config) []route {
-	runner := coderunner.New(func(owner, name string) cell.Sandbox {
+	runner := coderunner.New(func(owner, name string) coderunner.Sandbox {
 		return client.Sandbox(sandboxclient.Ref{Owner: owner, App: coderunner.App, Name: name})
 	}, int64(cfg.MaxBody))
 	notebooks := notebook.New(func(owner, name string) notebook.Sandbox {
@@ -43,9 +42,9 @@ func routes(client *sandboxclient.Client, cfg Config) []route {
 	running := executions.New(client)
 
 	return []route{
-		{"POST", "/run", "timeout=", coderunner.App, "run the body as Python; variables persist", runner.Run},
+		{"POST", "/run", "timeout=&fresh=&onDisconnect=", coderunner.App, "run the body as Python; variables persist", runner.Run},
 
-		{"POST", "/notebook", "notebook=&timeout=", notebook.App, "run the body as a cell of a notebook", notebooks.Run},
+		{"POST", "/notebook", "notebook=&timeout=&onDisconnect=", notebook.App, "run the body as a cell of a notebook", notebooks.Run},
 		{"GET", "/notebook", "notebook=", notebook.App, "what the notebook is doing", notebooks.State},
 		{"POST", "/notebook/interrupt", "notebook=", notebook.App, "end the cell that runs, keep the variables", notebooks.Interrupt},
 		{"DELETE", "/notebook", "notebook=", notebook.App, "restart the notebook: forget the variables, keep the files", notebooks.Restart},

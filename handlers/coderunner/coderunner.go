@@ -1,8 +1,14 @@
 // Package coderunner is the Code Runner: it runs what a visitor posts, in one
-// sandbox whose variables persist from request to request.
+// sandbox whose variables persist from request to request, or in a fresh one
+// that is gone after the answer.
 package coderunner
 
 import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 
 	"sandgate/internal/cell"
@@ -13,30 +19,78 @@ import (
 // App is the name under which the Code Runner's sandboxes belong to an owner.
 const App = "coderunner"
 
-// sandbox is the one that every visit of an owner uses.
-const sandbox = "playground"
+// playground is the sandbox that every visit of an owner uses.
+const playground = "playground"
+
+// destroyTime bounds the end of a fresh sandbox.
+const destroyTime = 30 * time.Second
+
+// Sandbox is what the Code Runner needs of a sandbox.
+type Sandbox interface {
+	cell.Sandbox
+	Destroy(ctx context.Context, workspace sandboxclient.Workspace) error
+}
 
 // A Handler answers the Code Runner's requests.
 type Handler struct {
-	open    func(owner, name string) cell.Sandbox
+	open    func(owner, name string) Sandbox
 	maxBody int64
 }
 
 // New makes a handler that opens sandboxes with open and takes bodies of at
 // most maxBody bytes.
-func New(open func(owner, name string) cell.Sandbox, maxBody int64) *Handler {
+func New(open func(owner, name string) Sandbox, maxBody int64) *Handler {
 	return &Handler{open: open, maxBody: maxBody}
 }
 
 // Run answers POST /run. The body is the code; ?language= says in what,
 // ?timeout= how long it may run, ?onDisconnect= what becomes of it when the
-// visitor leaves. Code that fails is a 200 that says so.
+// visitor leaves, ?fresh=true that it gets a sandbox of its own. Code that
+// fails is a 200 that says so.
 func (h *Handler) Run(c echo.Context) error {
+	fresh, err := wantsFresh(c)
+	if err != nil {
+		return err
+	}
 	req, err := cell.ReadRequest(c, h.maxBody)
 	if err != nil {
 		return err
 	}
-	return cell.Respond(c, h.open(httpapi.Owner(c), sandbox), req, func(run *sandboxclient.Run) any {
-		return cell.NewAnswer(run)
-	})
+	if fresh {
+		return h.runFresh(c, req)
+	}
+	return respond(c, h.open(httpapi.Owner(c), playground), req)
+}
+
+func respond(c echo.Context, s cell.Sandbox, req cell.Request) error {
+	return cell.Respond(c, s, req, func(run *sandboxclient.Run) any { return cell.NewAnswer(run) })
+}
+
+// runFresh runs a cell in a sandbox that nobody used and nobody will: it is
+// destroyed after the answer, and when the visitor leaves.
+func (h *Handler) runFresh(c echo.Context, req cell.Request) error {
+	if req.Options.Detach {
+		return sandboxclient.Errorf(sandboxclient.CodeInvalid, "A fresh sandbox ends with its visitor: onDisconnect=continue makes no sense with fresh=true")
+	}
+	s := h.open(httpapi.Owner(c), "fresh-"+uuid.NewString())
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), destroyTime)
+		defer cancel()
+		// The answer has been given; what fails here is logged by the client and
+		// cleared by the reaper.
+		_ = s.Destroy(ctx, sandboxclient.RemoveWorkspace)
+	}()
+	return respond(c, s, req)
+}
+
+func wantsFresh(c echo.Context) (bool, error) {
+	text, ok := httpapi.Query(c, "fresh")
+	if !ok {
+		return false, nil
+	}
+	fresh, err := strconv.ParseBool(text)
+	if err != nil {
+		return false, sandboxclient.Errorf(sandboxclient.CodeInvalid, "fresh is true or false")
+	}
+	return fresh, nil
 }

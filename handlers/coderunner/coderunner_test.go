@@ -2,6 +2,7 @@ package coderunner
 
 import (
 	"context"
+	"errors"
 	"io"
 	"iter"
 	"net/http/httptest"
@@ -12,16 +13,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/labstack/echo/v4"
 
-	"sandgate/internal/cell"
 	"sandgate/sandboxclient"
 )
 
 // fake is a sandbox made of functions.
 type fake struct {
-	run func(code string, opts sandboxclient.RunOptions) (*sandboxclient.Run, error)
+	run     func(code string, opts sandboxclient.RunOptions) (*sandboxclient.Run, error)
+	destroy func(sandboxclient.Workspace)
 }
 
-var _ cell.Sandbox = fake{}
+var _ Sandbox = fake{}
+
+func (f fake) Destroy(_ context.Context, w sandboxclient.Workspace) error {
+	f.destroy(w)
+	return nil
+}
 
 func (f fake) RunCodeStream(_ context.Context, code string, opts sandboxclient.RunOptions) iter.Seq2[sandboxclient.Event, error] {
 	return func(yield func(sandboxclient.Event, error) bool) {
@@ -38,9 +44,9 @@ func (f fake) RunCode(_ context.Context, code string, opts sandboxclient.RunOpti
 }
 
 // post sends a body to /run and gives the answer, or the handler's error.
-func post(t *testing.T, s cell.Sandbox, query, body string) (*httptest.ResponseRecorder, error) {
+func post(t *testing.T, s Sandbox, query, body string) (*httptest.ResponseRecorder, error) {
 	t.Helper()
-	h := New(func(owner, name string) cell.Sandbox {
+	h := New(func(owner, name string) Sandbox {
 		if owner != "local" || name != "playground" {
 			t.Errorf("opened %s of %s", name, owner)
 		}
@@ -109,16 +115,19 @@ func TestRun_errors(t *testing.T) {
 		return nil, sandboxclient.Errorf(sandboxclient.CodeExhausted, "full")
 	}}
 	for name, tc := range map[string]struct {
-		sandbox     cell.Sandbox
+		sandbox     Sandbox
 		query, body string
 		code        sandboxclient.Code
 	}{
-		"timeout":   {unreached, "timeout=soon", "1", sandboxclient.CodeInvalid},
-		"language":  {unreached, "language=cobol", "1", sandboxclient.CodeUnsupported},
-		"no name":   {unreached, "language=", "1", sandboxclient.CodeUnsupported},
-		"too large": {unreached, "", strings.Repeat("x", 101), sandboxclient.CodeTooLarge},
-		"not UTF-8": {unreached, "", "\xff", sandboxclient.CodeInvalid},
-		"sandbox":   {full, "", "1", sandboxclient.CodeExhausted},
+		"timeout":     {unreached, "timeout=soon", "1", sandboxclient.CodeInvalid},
+		"language":    {unreached, "language=cobol", "1", sandboxclient.CodeUnsupported},
+		"fresh":       {unreached, "fresh=perhaps", "1", sandboxclient.CodeInvalid},
+		"fresh alone": {unreached, "fresh=true&onDisconnect=continue", "1", sandboxclient.CodeInvalid},
+		"policy":      {unreached, "onDisconnect=stay", "1", sandboxclient.CodeInvalid},
+		"no name":     {unreached, "language=", "1", sandboxclient.CodeUnsupported},
+		"too large":   {unreached, "", strings.Repeat("x", 101), sandboxclient.CodeTooLarge},
+		"not UTF-8":   {unreached, "", "\xff", sandboxclient.CodeInvalid},
+		"sandbox":     {full, "", "1", sandboxclient.CodeExhausted},
 	} {
 		w, err := post(t, tc.sandbox, tc.query, tc.body)
 		if sandboxclient.CodeOf(err) != tc.code || w.Body.Len() > 0 {
@@ -131,7 +140,7 @@ func TestRun_asEvents(t *testing.T) {
 	s := fake{run: func(string, sandboxclient.RunOptions) (*sandboxclient.Run, error) {
 		return &sandboxclient.Run{Exit: sandboxclient.Exit{Status: "exited"}}, nil
 	}}
-	h := New(func(string, string) cell.Sandbox { return s }, 100)
+	h := New(func(string, string) Sandbox { return s }, 100)
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest("POST", "/run", strings.NewReader("1"))
 	r.Header.Set("Accept", "text/event-stream")
@@ -140,5 +149,32 @@ func TestRun_asEvents(t *testing.T) {
 	}
 	if !strings.HasPrefix(w.Body.String(), "id: 1\ndata: {\"type\":\"complete\"") || !strings.HasPrefix(w.Header().Get("Location"), "/executions/") {
 		t.Errorf("%v %q", w.Header(), w.Body)
+	}
+}
+
+// A fresh sandbox has a name of its own and is destroyed whatever came of it.
+func TestRun_fresh(t *testing.T) {
+	for _, failure := range []error{nil, sandboxclient.Errorf(sandboxclient.CodeExhausted, "full")} {
+		names, destroyed := map[string]bool{}, 0
+		s := fake{
+			run: func(string, sandboxclient.RunOptions) (*sandboxclient.Run, error) {
+				return &sandboxclient.Run{Exit: sandboxclient.Exit{Status: "exited"}}, failure
+			},
+			destroy: func(w sandboxclient.Workspace) {
+				if destroyed++; w != sandboxclient.RemoveWorkspace {
+					t.Error("the workspace stays")
+				}
+			},
+		}
+		h := New(func(_, name string) Sandbox { names[name] = true; return s }, 100)
+		for range 2 {
+			r := httptest.NewRequest("POST", "/run?fresh=true", strings.NewReader("1"))
+			if err := h.Run(echo.New().NewContext(r, httptest.NewRecorder())); !errors.Is(err, failure) {
+				t.Error(err)
+			}
+		}
+		if len(names) != 2 || destroyed != 2 || names["playground"] {
+			t.Errorf("names %v, %d destroyed", names, destroyed)
+		}
 	}
 }
