@@ -36,6 +36,9 @@ type Options struct {
 	MaxTimeout     time.Duration // the ceiling; 0: 1 hour
 	Output         wire.Output   // zero fields: keep 10 MiB, bear 1 GiB
 	Limits         Limits        // zero: DefaultLimits
+	MaxRunning     int           // sandboxes at the same time; 0: 100
+	MaxExisting    int           // sandboxes with a workspace, running or not; 0: 10,000
+	QueueTime      time.Duration // how long a start waits for its turn; 0: 10 seconds
 	ContextEnv     map[string]string
 
 	Logger *slog.Logger
@@ -50,6 +53,9 @@ func (o Options) withDefaults() Options {
 	o.MaxTimeout = orDefault(o.MaxTimeout, time.Hour)
 	o.Output.Keep = orDefault(o.Output.Keep, 10<<20)
 	o.Output.Max = orDefault(o.Output.Max, 1<<30)
+	o.MaxRunning = orDefault(o.MaxRunning, 100)
+	o.MaxExisting = orDefault(o.MaxExisting, 10_000)
+	o.QueueTime = orDefault(o.QueueTime, 10*time.Second)
 	o.Limits = orDefault(o.Limits, DefaultLimits())
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -73,6 +79,7 @@ type Client struct {
 	opts Options
 
 	executions executions
+	census     *census
 
 	mu      sync.Mutex
 	lives   map[ID]*lifecycle // those that run, start or end
@@ -82,7 +89,8 @@ type Client struct {
 // New makes a client. It does no I/O: call Adopt before the first operation,
 // and run Reap beside them.
 func New(opts Options) *Client {
-	return &Client{opts: opts.withDefaults(), lives: make(map[ID]*lifecycle)}
+	opts = opts.withDefaults()
+	return &Client{opts: opts, lives: make(map[ID]*lifecycle), census: newCensus(opts)}
 }
 
 // Sandbox gives a handle. It does no I/O: the first operation finds or creates

@@ -175,10 +175,10 @@ func (l *lifecycle) start() error {
 	if c.isClosing() {
 		return &Error{Code: CodeUnavailable, Op: "start", Message: "The gateway is stopping", RetryAfter: 5 * time.Second}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), c.opts.StartTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), c.opts.QueueTime+c.opts.StartTimeout)
 	defer cancel()
 	began := time.Now()
-	link, err := l.create(ctx)
+	link, err := l.enterAndCreate(ctx)
 	c.opts.Observe("start", observed(err), time.Since(began))
 	if err != nil {
 		c.opts.Logger.Error("sandbox did not start", "sandbox", l.id, "app", l.ref.App, "error", err)
@@ -187,6 +187,26 @@ func (l *lifecycle) start() error {
 	c.opts.Logger.Info("sandbox started", "sandbox", l.id, "app", l.ref.App, "took", time.Since(began))
 	l.opened(link)
 	return nil
+}
+
+// enterAndCreate creates the sandbox if the census lets one more exist and run.
+func (l *lifecycle) enterAndCreate(ctx context.Context) (*link, error) {
+	census := l.client.census
+	isNew, err := census.admit(l.id)
+	if err != nil {
+		return nil, err
+	}
+	if err := census.enter(ctx); err != nil {
+		if isNew {
+			census.gone(l.id)
+		}
+		return nil, err
+	}
+	link, err := l.create(ctx)
+	if err != nil {
+		census.leave()
+	}
+	return link, err
 }
 
 // create makes the sandbox; what fails half-way is destroyed again.
@@ -265,6 +285,7 @@ func (l *lifecycle) flyDown(why string, workspace Workspace) *flight {
 	return l.fly(func() error {
 		if link != nil {
 			link.close()
+			defer l.client.census.leave()
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), l.client.opts.StartTimeout)
 		defer cancel()
@@ -288,6 +309,7 @@ func (l *lifecycle) destroy(ctx context.Context, why string, workspace Workspace
 // remember brings the record up to date with an end.
 func (l *lifecycle) remember(ctx context.Context, workspace Workspace) error {
 	if workspace == RemoveWorkspace {
+		l.client.census.gone(l.id)
 		return l.client.opts.Records.DeleteSandbox(ctx, l.id)
 	}
 	return l.save(ctx)

@@ -74,6 +74,18 @@ func (l *link) alive(ctx context.Context) (wire.Health, error) {
 	return l.health(ctx)
 }
 
+// handshake shakes hands within a second and asks what runs there.
+func (l *link) handshake(ctx context.Context) ([]Execution, error) {
+	if _, err := l.alive(ctx); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*aliveTimeout)
+	defer cancel()
+	var executions []Execution
+	err := l.call(ctx, http.MethodGet, "/v1/executions", nil, nil, &executions)
+	return executions, err
+}
+
 // request is one request to sandboxd.
 type request struct {
 	method string

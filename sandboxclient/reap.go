@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -28,6 +27,7 @@ func (c *Client) Adopt(ctx context.Context) error {
 	refs := make(map[ID]Ref, len(records))
 	for _, r := range records {
 		refs[r.ID] = r.Ref
+		c.census.found(r.ID)
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
@@ -46,14 +46,14 @@ func (c *Client) Adopt(ctx context.Context) error {
 
 // takeOver enters a sandbox that shakes hands among those that run.
 func (c *Client) takeOver(ctx context.Context, id ID, ref Ref) bool {
-	link := newLink(c.opts.Driver, id)
-	if _, err := link.alive(ctx); err != nil {
-		link.close()
+	if !c.census.tryEnter() {
 		return false
 	}
-	var executions []Execution
-	if err := link.call(ctx, http.MethodGet, "/v1/executions", nil, nil, &executions); err != nil {
+	link := newLink(c.opts.Driver, id)
+	executions, err := link.handshake(ctx)
+	if err != nil {
 		link.close()
+		c.census.leave()
 		return false
 	}
 	for _, x := range executions {

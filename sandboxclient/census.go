@@ -1,0 +1,82 @@
+package sandboxclient
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// A census bounds how many sandboxes run, and how many exist: one exists from
+// its first start until its workspace is removed.
+type census struct {
+	running     *semaphore.Weighted
+	maxRunning  int
+	maxExisting int
+	queueTime   time.Duration
+
+	mu       sync.Mutex
+	existing map[ID]struct{}
+}
+
+func newCensus(opts Options) *census {
+	return &census{
+		running:     semaphore.NewWeighted(int64(opts.MaxRunning)),
+		maxRunning:  opts.MaxRunning,
+		maxExisting: opts.MaxExisting,
+		queueTime:   opts.QueueTime,
+		existing:    make(map[ID]struct{}),
+	}
+}
+
+// found counts a sandbox that exists already.
+func (c *census) found(id ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.existing[id] = struct{}{}
+}
+
+// gone forgets a sandbox whose workspace is removed.
+func (c *census) gone(id ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.existing, id)
+}
+
+// admit counts a sandbox as existing, unless there are too many; it says
+// whether the sandbox is new.
+func (c *census) admit(id ID) (isNew bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.existing[id]; ok {
+		return false, nil
+	}
+	if len(c.existing) >= c.maxExisting {
+		return false, full(time.Minute, "This gateway keeps %d sandboxes already, the most it may", c.maxExisting)
+	}
+	c.existing[id] = struct{}{}
+	return true, nil
+}
+
+// enter waits a bounded time until one more may run.
+func (c *census) enter(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, c.queueTime)
+	defer cancel()
+	if c.running.Acquire(ctx, 1) == nil {
+		return nil
+	}
+	return full(5*time.Second, "%d sandboxes run already, the most that may; try again soon", c.maxRunning)
+}
+
+func full(retryAfter time.Duration, format string, args ...any) *Error {
+	e := Errorf(CodeExhausted, format, args...)
+	e.RetryAfter = retryAfter
+	return e
+}
+
+// tryEnter is enter without waiting.
+func (c *census) tryEnter() bool { return c.running.TryAcquire(1) }
+
+// leave tells that one does not run any more.
+func (c *census) leave() { c.running.Release(1) }

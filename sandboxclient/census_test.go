@@ -1,0 +1,76 @@
+package sandboxclient
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func limited(t *testing.T, opts Options) (*Client, *engine) {
+	t.Helper()
+	e := newEngine()
+	opts.Driver, opts.Records, opts.Key = e, newMemory(), []byte("key")
+	c := New(opts)
+	t.Cleanup(func() { _ = c.Close(t.Context()) })
+	return c, e
+}
+
+func named(name string) Ref { return Ref{"local", "notebook", name} }
+
+func TestMaxRunning_waitsForATurnAndThenRefuses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := limited(t, Options{MaxRunning: 2})
+		mustRun(t, c.Sandbox(named("a")), "x")
+		mustRun(t, c.Sandbox(named("b")), "x")
+		began := time.Now()
+		_, err := c.Sandbox(named("c")).RunCode(t.Context(), "x", RunOptions{})
+		if CodeOf(err) != CodeExhausted || time.Since(began) != 10*time.Second {
+			t.Errorf("%v after %s", err, time.Since(began))
+		}
+		time.AfterFunc(time.Second, func() { _ = c.Sandbox(named("a")).Destroy(t.Context(), KeepWorkspace) })
+		mustRun(t, c.Sandbox(named("c")), "x")
+	})
+}
+
+func TestMaxRunning_countsWhatDiedAndWhatNeverStarted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, e := limited(t, Options{MaxRunning: 1})
+		for range 3 {
+			s := c.Sandbox(named("a"))
+			mustRun(t, s, "x")
+			e.kill(s.ID())
+			synctest.Wait()
+		}
+		mustRun(t, c.Sandbox(named("a")), "x")
+		if err := c.Sandbox(named("a")).Destroy(t.Context(), KeepWorkspace); err != nil {
+			t.Fatal(err)
+		}
+		e.dead = true
+		for range 2 {
+			if _, err := c.Sandbox(named("b")).RunCode(t.Context(), "x", RunOptions{}); CodeOf(err) != CodeUnavailable {
+				t.Error(err)
+			}
+		}
+		e.dead = false
+		mustRun(t, c.Sandbox(named("c")), "x")
+	})
+}
+
+func TestMaxExisting_countsWorkspaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := limited(t, Options{MaxExisting: 1})
+		a, b := c.Sandbox(named("a")), c.Sandbox(named("b"))
+		mustRun(t, a, "x")
+		if err := a.Destroy(t.Context(), KeepWorkspace); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.RunCode(t.Context(), "x", RunOptions{}); CodeOf(err) != CodeExhausted {
+			t.Error(err)
+		}
+		mustRun(t, a, "x")
+		if err := a.Destroy(t.Context(), RemoveWorkspace); err != nil {
+			t.Fatal(err)
+		}
+		mustRun(t, b, "x")
+	})
+}
