@@ -160,7 +160,7 @@ func assertGone(t *testing.T, pids ...int) {
 	}
 }
 
-func below(t *testing.T, pid int) []process {
+func allBelow(t *testing.T, pid int) []process {
 	t.Helper()
 	found, err := descendants(pid)
 	if err != nil {
@@ -172,5 +172,5 @@ func below(t *testing.T, pid int) []process {
 // ofSandboxUser lists our descendants that run as the sandbox user.
 func ofSandboxUser(t *testing.T) []process {
 	t.Helper()
-	return slices.DeleteFunc(below(t, os.Getpid()), func(p process) bool { return !ownedBySandbox(p.pid) })
+	return slices.DeleteFunc(allBelow(t, os.Getpid()), func(p process) bool { return !ownedBySandbox(p.pid) })
 }

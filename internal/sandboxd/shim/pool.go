@@ -27,6 +27,8 @@ type Pool struct {
 	args      []string
 	killBound time.Duration // see killBound
 
+	frozen sync.Mutex // held while all processes are stopped
+
 	mu      sync.Mutex
 	idle    []*worker
 	live    map[int]*worker // by pid, the idle ones included
@@ -60,7 +62,7 @@ func (p *Pool) Start(ctx context.Context, cmd Command) (Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tree{worker: w, killBound: p.killBound, done: make(chan struct{})}
+	t := &tree{pool: p, worker: w, done: make(chan struct{})}
 	if err := w.start(ctx, t, path, cmd); err != nil {
 		p.put(w)
 		return nil, err
@@ -143,7 +145,7 @@ func (p *Pool) spawn() (*worker, error) {
 	}
 	p.live[w.pid] = w
 	p.running.Go(func() {
-		w.read(p.gone)
+		w.read(p.ended, p.gone)
 		p.lost(w)
 	})
 	return w, nil
@@ -156,6 +158,13 @@ func (p *Pool) gone(w *worker, status syscall.WaitStatus) {
 	p.put(w)
 	if t != nil {
 		t.finish(status)
+	}
+}
+
+// ended waits a moment for the shim to end what the program left behind.
+func (p *Pool) ended(w *worker) {
+	if t := w.current(); t != nil {
+		time.AfterFunc(struggle, func() { p.overpower(t, everyProcess) })
 	}
 }
 

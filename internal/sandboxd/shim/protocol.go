@@ -24,6 +24,7 @@ const (
 const (
 	opStarted = "started" // Pid, or Errno
 	opDone    = "done"    // Errno, 0 for success
+	opEnded   = "ended"   // the program has ended, what it left is being killed
 	opGone    = "gone"    // Status: the program has ended, nothing is left
 )
 

@@ -11,7 +11,11 @@ import (
 // itself when the shim died. It gives up after a while: what outlives it is
 // ended with the sandbox.
 func (p *Pool) reclaim(shim int) {
+	p.frozen.Lock()
+	defer p.frozen.Unlock()
+	defer thaw()
 	for round, deadline := 0, time.Now().Add(patience); time.Now().Before(deadline); round++ {
+		freeze()
 		victims := p.leftovers(shim)
 		if len(victims) == 0 {
 			return

@@ -182,6 +182,11 @@ func (s *server) settleEnd() error {
 	if s.program == 0 || !s.ended {
 		return nil
 	}
+	if !s.empty {
+		if err := s.conn.send(reply{Op: opEnded}, nil); err != nil {
+			return err
+		}
+	}
 	if err := s.killLeftovers(); err != nil {
 		return err
 	}

@@ -3,13 +3,14 @@ package shim
 import (
 	"errors"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 )
 
 const (
 	// patience bounds the ending of a tree that goes on growing.
-	patience = 5 * time.Second
+	patience = 10 * time.Second
 	// quiet is how long no child has to die before another look is worth it.
 	quiet = 10 * time.Millisecond
 	// roundsBeforeStop is how often killing alone is tried.
@@ -86,13 +87,13 @@ func (s *server) killLeftovers() error {
 // killSince kills the descendants started at or after a moment, until two looks
 // in a row find none.
 func (s *server) killSince(ticks uint64) syscall.Errno {
-	born := func(p process) bool { return p.pid != s.program && p.started >= ticks }
+	born := bornSince(s.program, ticks)
 	deadline := time.Now().Add(patience)
 	for round, clean := 0, 0; clean < 2 && !s.empty; round++ {
 		if time.Now().After(deadline) {
 			return syscall.EBUSY
 		}
-		victims, err := matching(born)
+		victims, err := below(os.Getpid(), born)
 		if err != nil {
 			return errno(err)
 		}
@@ -107,20 +108,16 @@ func (s *server) killSince(ticks uint64) syscall.Errno {
 	return 0
 }
 
+// bornSince matches what was started at or after a moment, but for the program.
+func bornSince(program int, ticks uint64) func(process) bool {
+	return func(p process) bool { return p.pid != program && p.started >= ticks }
+}
+
 func everyProcess(process) bool { return true }
 
-func matching(which func(process) bool) ([]process, error) {
-	all, err := descendants(os.Getpid())
-	if err != nil {
-		return nil, err
-	}
-	var found []process
-	for _, p := range all {
-		if which(p) {
-			found = append(found, p)
-		}
-	}
-	return found, nil
+func below(pid int, which func(process) bool) ([]process, error) {
+	all, err := descendants(pid)
+	return slices.DeleteFunc(all, func(p process) bool { return !which(p) }), err
 }
 
 // killRound kills; from some round on it stops everything first, since what is
@@ -150,7 +147,7 @@ func stop(victims []process, which func(process) bool) []process {
 		}
 		signalAll(fresh, syscall.SIGSTOP)
 		all = append(all, fresh...)
-		next, err := matching(which)
+		next, err := below(os.Getpid(), which)
 		if err != nil {
 			break
 		}

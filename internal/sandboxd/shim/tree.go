@@ -13,12 +13,12 @@ const killBound = patience + 2*time.Second
 
 // A tree is a program in a worker.
 type tree struct {
-	worker    *worker
-	killBound time.Duration
-	pid       int
-	kill      sync.Once
-	done      chan struct{}
-	status    syscall.WaitStatus // set before done is closed
+	pool   *Pool
+	worker *worker
+	pid    int
+	kill   sync.Once
+	done   chan struct{}
+	status syscall.WaitStatus // set before done is closed
 }
 
 var _ Tree = (*tree)(nil)
@@ -38,18 +38,24 @@ func (t *tree) KillSince(since time.Time) error {
 	if err != nil {
 		return err
 	}
+	helper := time.AfterFunc(struggle, func() {
+		t.pool.overpower(t, bornSince(t.pid, ticks))
+	})
+	defer helper.Stop()
 	return t.ask(request{Op: opKillSince, Ticks: ticks})
 }
 
-// Kill returns at once. The goroutine ends when the tree does: if the shim does
-// not manage, losing it makes the pool end what is left.
+// Kill returns at once. The goroutine ends when the tree does: if neither the
+// shim nor help manages, losing the shim makes the pool end what is left.
 func (t *tree) Kill() {
 	t.kill.Do(func() {
 		go func() {
+			helper := time.AfterFunc(struggle, func() { t.pool.overpower(t, everyProcess) })
+			defer helper.Stop()
 			_ = t.ask(request{Op: opKill})
 			select {
 			case <-t.done:
-			case <-time.After(t.killBound):
+			case <-time.After(t.pool.killBound):
 				t.worker.conn.Close()
 			}
 		}()
@@ -64,7 +70,7 @@ func (t *tree) ask(r request) error {
 	default:
 	}
 	r.Pid = t.pid
-	ctx, cancel := context.WithTimeout(context.Background(), t.killBound)
+	ctx, cancel := context.WithTimeout(context.Background(), t.pool.killBound)
 	defer cancel()
 	a, err := t.worker.ask(ctx, r, nil)
 	if err != nil {

@@ -125,7 +125,7 @@ func TestTree_endsAForkStorm(t *testing.T) {
 	prog := shell(t, p, storm)
 	prog.line(t)
 	begin := time.Now()
-	for len(below(t, prog.Pid())) < 20 {
+	for len(allBelow(t, prog.Pid())) < 20 {
 		if time.Since(begin) > hang {
 			t.Fatal("no storm")
 		}

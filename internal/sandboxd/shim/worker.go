@@ -46,9 +46,9 @@ func spawn(exe string, args []string) (*worker, error) {
 	return &worker{pid: pid, conn: c, answers: make(chan reply, 1), lost: make(chan struct{})}, nil
 }
 
-// read hands answers on until the connection ends, and calls gone whenever a
-// program has ended with its tree.
-func (w *worker) read(gone func(*worker, syscall.WaitStatus)) {
+// read hands answers on until the connection ends. It calls ended when a
+// program has left processes behind, and gone when nothing is left of it.
+func (w *worker) read(ended func(*worker), gone func(*worker, syscall.WaitStatus)) {
 	defer close(w.lost)
 	defer w.conn.Close()
 	for {
@@ -58,15 +58,26 @@ func (w *worker) read(gone func(*worker, syscall.WaitStatus)) {
 		if err != nil {
 			return
 		}
-		if r.Op == opGone {
+		switch r.Op {
+		case opEnded:
+			ended(w)
+		case opGone:
 			gone(w, r.Status)
-			continue
+		default:
+			if !w.answer(r) {
+				return
+			}
 		}
-		select {
-		case w.answers <- r:
-		default: // an answer that nobody asked for
-			return
-		}
+	}
+}
+
+// answer is false for an answer that nobody asked for.
+func (w *worker) answer(r reply) bool {
+	select {
+	case w.answers <- r:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -78,6 +89,14 @@ func (w *worker) release() *tree {
 	w.tree = nil
 	return t
 }
+
+func (w *worker) current() *tree {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.tree
+}
+
+func (w *worker) runs(t *tree) bool { return w.current() == t }
 
 // start hands the program over. The worker has the tree before the answer comes,
 // for the program can be gone even before that.
