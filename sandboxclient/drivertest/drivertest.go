@@ -71,6 +71,7 @@ func checks() []check {
 		{"the workspace is kept or removed", checkWorkspace},
 		{"an id exists once", checkDuplicate},
 		{"a malformed id is refused", checkMalformedID},
+		{"a missing limit is refused", checkZeroLimits},
 		{"destroying twice is no error", checkDestroyTwice},
 		{"a hundred requests at once", checkManyDials},
 		{"twenty sandboxes at once", checkBurst},

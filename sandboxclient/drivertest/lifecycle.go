@@ -71,6 +71,22 @@ func checkMalformedID(r *rig) {
 	}
 }
 
+func checkZeroLimits(r *rig) {
+	for name, forget := range map[string]func(*sandboxclient.Limits){
+		"memory":     func(l *sandboxclient.Limits) { l.MemoryBytes = 0 },
+		"processors": func(l *sandboxclient.Limits) { l.CPUs = 0 },
+		"processes":  func(l *sandboxclient.Limits) { l.Processes = 0 },
+		"open files": func(l *sandboxclient.Limits) { l.OpenFiles = 0 },
+		"disposable": func(l *sandboxclient.Limits) { l.TmpBytes = 0 },
+	} {
+		s := spec(r.newID())
+		forget(&s.Limits)
+		if err := r.driver.Create(r.ctx(), s); err == nil {
+			r.Errorf("%s: a sandbox without a limit was created", name)
+		}
+	}
+}
+
 func checkDestroyTwice(r *rig) {
 	never := r.newID()
 	r.destroy(never, sandboxclient.KeepWorkspace)

@@ -20,11 +20,22 @@ func (d *Driver) Create(ctx context.Context, spec sandboxclient.Spec) error {
 	if !spec.ID.Valid() {
 		return fmt.Errorf("create sandbox: malformed id %.40q", spec.ID)
 	}
+	if err := checkLimits(spec.Limits); err != nil {
+		return fmt.Errorf("create sandbox %s: %w", spec.ID, err)
+	}
 	if err := d.claim(spec.ID); err != nil {
 		return fmt.Errorf("create sandbox %s: %w", spec.ID, err)
 	}
 	if err := d.start(ctx, spec); err != nil {
 		return fmt.Errorf("create sandbox %s: %w", spec.ID, errors.Join(err, d.undo(ctx, spec.ID)))
+	}
+	return nil
+}
+
+// checkLimits refuses what would mean "none" to a runtime.
+func checkLimits(l sandboxclient.Limits) error {
+	if l.MemoryBytes <= 0 || l.CPUs <= 0 || l.Processes <= 0 || l.OpenFiles <= 0 || l.TmpBytes <= 0 {
+		return fmt.Errorf("every limit must be above zero: %+v", l)
 	}
 	return nil
 }

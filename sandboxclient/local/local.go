@@ -149,6 +149,9 @@ func (d *Driver) List(ctx context.Context) ([]sandboxclient.ID, error) {
 	for _, id := range d.known(ctx) {
 		add(id)
 	}
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("list sandboxes: %w", context.Cause(ctx))
+	}
 	return ids, nil
 }
 
@@ -156,7 +159,7 @@ func (d *Driver) List(ctx context.Context) ([]sandboxclient.ID, error) {
 // must do: they are made before a sandbox and removed after it.
 func (d *Driver) known(ctx context.Context) []sandboxclient.ID {
 	ids, err := d.engine.list(ctx)
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		d.log.WarnContext(ctx, "the runtime cannot list its sandboxes", "err", err)
 	}
 	return ids
