@@ -61,3 +61,17 @@ func killSandboxes(t *testing.T, dir string) {
 func startRaw(dir string, args ...string) (*sandboxtest.Gateway, error) {
 	return sandboxtest.StartGateway(dir, args...)
 }
+
+// listDir gives the names in a directory.
+func listDir(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
