@@ -4,13 +4,14 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"sync"
 
 	"sandgate/internal/sandboxd/workspace"
 	"sandgate/sandboxclient/wire"
 )
 
 // copyBuffer is how much of a file is sent at once.
-const copyBuffer = 256 << 10
+const copyBuffer = 1 << 20
 
 // GET /v1/files?path=
 func (s *server) readFile(w http.ResponseWriter, r *http.Request) error {
@@ -34,8 +35,12 @@ type bulkWriter struct{ http.ResponseWriter }
 
 // ReadFrom is what io.Copy prefers.
 func (w bulkWriter) ReadFrom(from io.Reader) (int64, error) {
-	return io.CopyBuffer(writerOnly{w.ResponseWriter}, from, make([]byte, copyBuffer))
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	return io.CopyBuffer(writerOnly{w.ResponseWriter}, from, *buf)
 }
+
+var buffers = sync.Pool{New: func() any { return new(make([]byte, copyBuffer)) }}
 
 type writerOnly struct{ io.Writer }
 

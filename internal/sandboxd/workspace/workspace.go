@@ -103,9 +103,29 @@ func clean(name string) (string, error) {
 
 // parent opens the directory that holds an entry, so that it stays the same one
 // in all that is done to the entry.
-func (w *Workspace) parent(name string) (dir *os.Root, base string, err error) {
-	dir, err = openDir(w.root, path.Dir(name))
-	return dir, path.Base(name), err
+func (w *Workspace) parent(name string) (dir directory, base string, err error) {
+	above, base := path.Split(name)
+	if above == "" {
+		return directory{Root: w.root, shared: true}, base, nil
+	}
+	root, err := openDir(w.root, path.Clean(above))
+	return directory{Root: root}, base, err
+}
+
+// A directory is one in the workspace, or the workspace itself, which stays
+// open: most files lie there, and opening it again is a good part of a small
+// write.
+type directory struct {
+	*os.Root
+	shared bool
+}
+
+// Close lets the directory go.
+func (d directory) Close() error {
+	if d.shared {
+		return nil
+	}
+	return d.Root.Close()
 }
 
 // openDir opens a directory and nothing else. OpenRoot alone would open a FIFO
