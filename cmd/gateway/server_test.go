@@ -8,10 +8,12 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
@@ -123,6 +125,23 @@ sandgate_operations_total{op="run code",outcome="unavailable"} 1
 	}
 	if problems, err := testutil.GatherAndLint(registry); err != nil || len(problems) > 0 {
 		t.Errorf("lint: %v, %v", problems, err)
+	}
+}
+
+// systemd is told, where there is one.
+func TestNotify(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	t.Setenv("NOTIFY_SOCKET", path)
+	notify(quiet, daemon.SdNotifyReady)
+	message := make([]byte, 100)
+	n, err := socket.Read(message)
+	if got := string(message[:n]); err != nil || got != "READY=1" {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 

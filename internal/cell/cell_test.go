@@ -63,6 +63,18 @@ func TestRead_form(t *testing.T) {
 	}
 }
 
+// The body is read to its end: before that nobody notices that the client left.
+func TestRead_formToItsEnd(t *testing.T) {
+	kind, body := form(t, "code", "1")
+	rest := strings.NewReader(body + strings.Repeat("epilogue", 1000))
+	r := httptest.NewRequest("POST", "/", rest)
+	r.Header.Set("Content-Type", kind)
+	_, err := Read(echo.New().NewContext(r, httptest.NewRecorder()), 1<<20)
+	if err != nil || rest.Len() > 0 {
+		t.Errorf("%d bytes are left, %v", rest.Len(), err)
+	}
+}
+
 func TestRead_bom(t *testing.T) {
 	if got, err := Read(sent("", "\uFEFFx = 1"), limit); err != nil || got.Code != "x = 1" {
 		t.Errorf("%q, %v", got.Code, err)

@@ -63,6 +63,10 @@ func readForm(c echo.Context, boundary string, limit int64) (Source, error) {
 			return Source{}, formError(body, err)
 		}
 	}
+	// A client that leaves is noticed only once its body has been read to the end.
+	if _, err := io.Copy(io.Discard, body); err != nil {
+		return Source{}, err
+	}
 	code, ok := fields["code"]
 	if !ok {
 		return Source{}, sandboxclient.Errorf(sandboxclient.CodeInvalid, "The form has no field named code")

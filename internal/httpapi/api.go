@@ -4,6 +4,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus"
@@ -22,6 +23,7 @@ type API struct {
 	log     *slog.Logger
 	metrics *metrics
 	guard   *Guard
+	silence time.Duration
 	apps    map[string]string // by route pattern
 }
 
@@ -32,6 +34,7 @@ func New(opts Options) *API {
 		log:     opts.Logger,
 		metrics: newMetrics(opts.Registry),
 		guard:   opts.Guard,
+		silence: bodySilence,
 		apps:    map[string]string{},
 	}
 	a.echo.Logger.SetOutput(io.Discard) // what it would say is said by observe

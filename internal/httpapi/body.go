@@ -21,9 +21,10 @@ const bodySilence = time.Minute
 // reading it ended, because what the reader of a body makes of that is rarely
 // what the visitor should be told.
 type Body struct {
-	r   io.Reader
-	rc  *http.ResponseController
-	err error
+	r       io.Reader
+	rc      *http.ResponseController
+	silence time.Duration
+	err     error
 }
 
 // OpenBody gives the request's body. One that is announced larger than limit
@@ -33,7 +34,11 @@ func OpenBody(c echo.Context, limit int64) (*Body, error) {
 	if r.ContentLength > limit {
 		return nil, tooLarge(limit)
 	}
-	return &Body{r: http.MaxBytesReader(w, r.Body, limit), rc: http.NewResponseController(w)}, nil
+	return &Body{
+		r:       http.MaxBytesReader(w, r.Body, limit),
+		rc:      http.NewResponseController(w),
+		silence: bodySilence,
+	}, nil
 }
 
 // Read implements io.Reader.
@@ -41,17 +46,24 @@ func (b *Body) Read(p []byte) (int, error) {
 	if b.err != nil {
 		return 0, b.err
 	}
-	// A writer that knows no deadlines is a test's; silence cannot hurt there.
-	_ = b.rc.SetReadDeadline(time.Now().Add(bodySilence))
+	expect(b.rc, b.silence)
 	n, err := b.r.Read(p)
 	if err == nil {
 		return n, nil
 	}
-	// From here on the connection is read only to notice that the client left,
-	// which may take as long as it likes.
-	_ = b.rc.SetReadDeadline(time.Time{})
-	b.err = bodyError(err)
+	b.err = b.word(err)
+	if errors.Is(b.err, io.EOF) {
+		// From here on the connection is read only to notice that the client
+		// left, which may take as long as it likes.
+		_ = b.rc.SetReadDeadline(time.Time{})
+	}
 	return n, b.err
+}
+
+// expect gives the client that long to send something. A writer that knows no
+// deadlines is a test's; silence cannot hurt there.
+func expect(rc *http.ResponseController, within time.Duration) {
+	_ = rc.SetReadDeadline(time.Now().Add(within))
 }
 
 // Err says why the body could not be read to its end; nil if it could, or if
@@ -63,8 +75,8 @@ func (b *Body) Err() error {
 	return b.err
 }
 
-// bodyError words what ended a body, io.EOF excepted.
-func bodyError(err error) error {
+// word tells what ended a body in words for the visitor, io.EOF excepted.
+func (b *Body) word(err error) error {
 	if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return io.EOF
 	}
@@ -73,7 +85,7 @@ func bodyError(err error) error {
 	}
 	message := "The body ended before it was complete"
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		message = fmt.Sprintf("The body did not go on for %v", bodySilence)
+		message = fmt.Sprintf("The body did not go on for %v", b.silence)
 	}
 	return &sandboxclient.Error{Code: sandboxclient.CodeInvalid, Message: message, Err: err}
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -87,6 +89,57 @@ func TestBody_breaksOff(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 		server.Close()
+	}
+}
+
+// A client that falls silent within its body is not waited for.
+func TestBody_silence(t *testing.T) {
+	d := newDesk()
+	d.Handle("POST", "/x", "", func(c echo.Context) error {
+		body, err := OpenBody(c, 100)
+		if err != nil {
+			return err
+		}
+		body.silence = 50 * time.Millisecond
+		_, err = io.ReadAll(body)
+		return err
+	})
+	server := httptest.NewServer(d)
+	defer server.Close()
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc")
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := bodyOf(t, resp); resp.StatusCode != 400 || got != "The body did not go on for 50ms" || !resp.Close {
+		t.Errorf("%d %q, close %v", resp.StatusCode, got, resp.Close)
+	}
+}
+
+// Nor is one whose body no handler wants, by the server that would read the
+// rest of it to use the connection again.
+func TestBody_silenceOfTheUnread(t *testing.T) {
+	d := newDesk()
+	d.silence = 50 * time.Millisecond
+	server := httptest.NewServer(d)
+	defer server.Close()
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "POST /nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc")
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.StatusCode != 404 || !resp.Close {
+		t.Errorf("%d, close %v", resp.StatusCode, resp.Close)
 	}
 }
 

@@ -22,6 +22,9 @@ func (a *API) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		defer a.metrics.inFlight.Dec()
 		identify(c)
 		setSafeHeaders(c.Response().Header())
+		if c.Request().ContentLength != 0 { // the server reads what a handler leaves of a body
+			expect(http.NewResponseController(c.Response().Writer), a.silence)
+		}
 
 		end := outcome{status: http.StatusOK}
 		if err := recovered(c, next); err != nil {
