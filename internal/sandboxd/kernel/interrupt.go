@@ -8,10 +8,11 @@ import (
 
 // An interruption is the ending of a cell that does not end by itself.
 type interruption struct {
-	begun    bool
-	again    <-chan time.Time // a signal is due, unless one has arrived
-	grace    <-chan time.Time
-	children sync.WaitGroup // the killing of what the cell started
+	begun   bool
+	again   <-chan time.Time // another signal is due, unless one has arrived
+	grace   <-chan time.Time
+	pending sync.WaitGroup // what insist has begun
+	busy    sync.Mutex     // held by it
 }
 
 // arrived says that the program has seen a signal.
@@ -25,13 +26,24 @@ func (r *run) interrupt() {
 	r.signal()
 }
 
-// insist signals once more. A program that waits for its child, and heeds
-// nothing until then, is helped by the child's death.
+// insist signals once more, without waiting for it. A program that waits for a
+// child and heeds nothing until then is helped by the child's death.
 func (r *run) insist() {
 	r.interruption.again = time.After(insistence)
-	r.interruption.children.Wait()
-	r.interruption.children.Go(r.killChildren)
-	r.signal()
+	r.interruption.pending.Go(func() {
+		if !r.interruption.busy.TryLock() {
+			return
+		}
+		defer r.interruption.busy.Unlock()
+		r.killChildren()
+		r.signal()
+	})
+}
+
+// endInterruption leaves no signal and no child of the cell behind.
+func (r *run) endInterruption() {
+	r.interruption.pending.Wait()
+	r.killChildren()
 }
 
 func (r *run) signal() {
@@ -42,9 +54,4 @@ func (r *run) signal() {
 // with the kernel.
 func (r *run) killChildren() {
 	_ = r.k.tree.KillSince(r.began)
-}
-
-func (r *run) endInterruption() {
-	r.interruption.children.Wait()
-	r.killChildren()
 }

@@ -13,7 +13,7 @@ const (
 	// grace is what a cell is given to end after an interrupt.
 	grace = 2 * time.Second
 	// lossGrace is what a process may take to end after its control channel
-	// has: it tells more by how it ended than by being killed.
+	// has: how it ends by itself tells more.
 	lossGrace = time.Second
 	// closeBound is how long Close waits for the process to be gone.
 	closeBound = 10 * time.Second
@@ -21,10 +21,9 @@ const (
 
 // Why we end a kernel.
 const (
-	reasonClosed    = "ended with its code context"
-	reasonHeedless  = "killed: it did not end after an interrupt"
-	reasonChannel   = "killed: it closed or broke its control channel"
-	reasonNotTaking = "killed: it does not take cells any more"
+	reasonClosed   = "ended with its code context"
+	reasonHeedless = "killed: it did not end after an interrupt"
+	reasonChannel  = "killed: it closed or broke its control channel"
 )
 
 // Spec says what to start.
@@ -61,11 +60,15 @@ type Kernel struct {
 
 // Start starts an interpreter and waits until it is ready.
 func Start(ctx context.Context, starter shim.Starter, spec Spec) (*Kernel, error) {
+	return startIn(ctx, programsDir, starter, spec)
+}
+
+func startIn(ctx context.Context, dir string, starter shim.Starter, spec Spec) (*Kernel, error) {
 	lang, err := lookup(spec.Language)
 	if err != nil {
 		return nil, err
 	}
-	program, err := install(programsDir, lang)
+	program, err := install(dir, lang)
 	if err != nil {
 		return nil, err
 	}
@@ -143,8 +146,13 @@ func (k *Kernel) Died() string {
 	return describe(k.tree.Status())
 }
 
-// kill ends the process; the first reason given is the one that counts.
+// kill ends the process, unless it is gone; the first reason is the one that counts.
 func (k *Kernel) kill(reason string) {
+	select {
+	case <-k.done:
+		return
+	default:
+	}
 	k.mu.Lock()
 	if k.reason == "" {
 		k.reason = reason
@@ -155,11 +163,7 @@ func (k *Kernel) kill(reason string) {
 
 // Close kills the kernel with all it started and waits for it, some seconds at most.
 func (k *Kernel) Close() {
-	select {
-	case <-k.done: // keep the reason
-	default:
-		k.kill(reasonClosed)
-	}
+	k.kill(reasonClosed)
 	select {
 	case <-k.done:
 	case <-time.After(closeBound):

@@ -10,7 +10,7 @@ import (
 	"sandgate/sandboxclient/wire"
 )
 
-//go:embed python
+//go:embed python/*.py python/*/*.py
 var programs embed.FS
 
 // A language is an interpreter, the program that makes a kernel of it, and what

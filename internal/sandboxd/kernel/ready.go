@@ -33,12 +33,13 @@ func (k *Kernel) firstReply(ctx context.Context) (string, error) {
 		select {
 		case got := <-k.intake.ch:
 			k.intake.note(got)
-			switch {
-			case got.reply != nil && got.reply.Type == replyReady:
+			if got.reply != nil && got.reply.Type == replyReady {
 				return got.reply.Engine, nil
-			case got.from == wire.EventStderr && noise.Len() < maxStartNoise:
+			}
+			if got.from == wire.EventStderr && noise.Len() < maxStartNoise {
 				noise.Write(got.chunk)
-			case k.intake.open == 0:
+			}
+			if k.intake.open == 0 {
 				return "", fmt.Errorf("kernel: the interpreter ended before it was ready: %s", noise.String())
 			}
 		case <-ctx.Done():

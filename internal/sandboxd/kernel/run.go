@@ -15,8 +15,8 @@ const (
 	insistence = 100 * time.Millisecond
 	// takeBound is how long an idle kernel may take to read a cell.
 	takeBound = 10 * time.Second
-	// lastWords is how long output is awaited from a process that is gone.
-	lastWords = time.Second
+	// lastWordsBound is how long output is awaited from a process that is gone.
+	lastWordsBound = time.Second
 	// interruptedCode is the exit code of a cell that was interrupted: 128 and SIGINT.
 	interruptedCode = 130
 )
@@ -29,6 +29,9 @@ const (
 func (k *Kernel) Run(ctx context.Context, cell Cell, emit func(wire.Event)) wire.Exit {
 	k.running.Lock()
 	defer k.running.Unlock()
+	if ctx.Err() != nil {
+		return wire.Exit{Status: causeOf(ctx), ExitCode: interruptedCode, ExecutionCount: k.cells}
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	k.setCancel(cancel)
@@ -36,11 +39,11 @@ func (k *Kernel) Run(ctx context.Context, cell Cell, emit func(wire.Event)) wire
 
 	k.collector.end()
 	defer func() { k.collector = startCollector(k) }()
-	k.cells++
-	r := &run{k: k, id: k.cells, ctx: ctx, emit: emit, began: time.Now()}
 	for _, event := range k.backlog.take() {
 		emit(event)
 	}
+	k.cells++
+	r := &run{k: k, id: k.cells, ctx: ctx, emit: emit, began: time.Now()}
 	exit := r.run(cell)
 	exit.DurationMS = float64(time.Since(r.began).Microseconds()) / 1000
 	exit.ExecutionCount = r.id
@@ -61,13 +64,10 @@ type run struct {
 }
 
 func (r *run) run(cell Cell) wire.Exit {
-	if r.ctx.Err() != nil {
-		return wire.Exit{Status: r.cause(), ExitCode: interruptedCode}
-	}
-	if err := r.k.request(r.ctx, r.id, cell); err != nil {
-		r.k.kill(reasonNotTaking)
-	}
 	r.loss = r.k.lossTimer()
+	if err := r.k.request(r.ctx, r.id, cell); err != nil {
+		r.loss = time.After(lossGrace) // nobody reads at the other end, or not in time
+	}
 	for ended := r.ctx.Done(); ; {
 		select {
 		case got := <-r.k.intake.ch:
@@ -89,9 +89,9 @@ func (r *run) run(cell Cell) wire.Exit {
 	}
 }
 
-// cause says why the cell was ended.
-func (r *run) cause() wire.Status {
-	if status, ok := errors.AsType[wire.Status](context.Cause(r.ctx)); ok {
+// causeOf says why a cell was ended.
+func causeOf(ctx context.Context) wire.Status {
+	if status, ok := errors.AsType[wire.Status](context.Cause(ctx)); ok {
 		return status
 	}
 	return wire.StatusCanceled
@@ -152,7 +152,7 @@ func (r *run) finish(done *reply) wire.Exit {
 		return exitWith(failure)
 	}
 	r.endInterruption()
-	exit := wire.Exit{Status: r.cause(), ExitCode: interruptedCode}
+	exit := wire.Exit{Status: causeOf(r.ctx), ExitCode: interruptedCode}
 	if failure != nil && !done.Interrupted {
 		r.print(failure)
 		exit.Error = failure
@@ -181,25 +181,34 @@ func (r *run) print(failure *wire.CodeError) {
 	}
 }
 
-// died ends a cell that has taken its kernel with it.
+// died ends a cell whose process is gone, with the cell or just after it.
 func (r *run) died() wire.Exit {
-	bound := time.After(lastWords)
-	for r.k.intake.open > 0 {
-		select {
-		case got := <-r.k.intake.ch:
-			r.accept(got)
-		case <-bound:
-			return r.deadExit()
-		}
+	done := r.lastWords()
+	if done != nil {
+		return r.finish(done)
 	}
-	return r.deadExit()
-}
-
-func (r *run) deadExit() wire.Exit {
 	exit := exitOf(r.k.tree.Status())
 	exit.KernelDied = r.k.Died()
 	if r.interruption.begun {
-		exit.Status = r.cause()
+		r.interruption.pending.Wait()
+		exit.Status = causeOf(r.ctx)
 	}
 	return exit
+}
+
+// lastWords passes on what a process has left in its pipes, and gives the reply
+// that ends the cell, if it is among that.
+func (r *run) lastWords() (done *reply) {
+	bound := time.After(lastWordsBound)
+	for r.k.intake.open > 0 {
+		select {
+		case got := <-r.k.intake.ch:
+			if reply := r.accept(got); reply != nil {
+				done = reply
+			}
+		case <-bound:
+			return done
+		}
+	}
+	return done
 }

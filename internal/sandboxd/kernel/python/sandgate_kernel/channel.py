@@ -8,7 +8,10 @@ frame carries the pid of its writer.
 import fcntl
 import json
 import os
+import sys
 from _thread import allocate_lock
+
+from . import errors
 
 REQUESTS_FD = 3
 REPLIES_FD = 4
@@ -46,11 +49,20 @@ class Channel:
 
     def receive(self):
         """Wait for the next request; None when sandboxd has closed its end."""
+        while True:
+            try:
+                line = self._requests.readline()
+            except BaseException as exc:
+                self._check()
+                errors.print_to(sys.stderr, exc)  # a signal handler of the user's
+            else:
+                return json.loads(line) if line else None
+
+    def _check(self):
         try:
-            line = self._requests.readline()
+            os.fstat(self._requests.fileno())
         except (OSError, ValueError):
             _lost()
-        return json.loads(line) if line else None
 
     def send(self, kind, **fields):
         """Send a reply, unless this is a process that a cell has forked."""
