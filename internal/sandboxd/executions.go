@@ -66,7 +66,7 @@ func (s *server) executionEvents(w http.ResponseWriter, r *http.Request) error {
 		after, err = strconv.ParseInt(text, 10, 64)
 	}
 	if err != nil || after < 0 || after > x.Info().LastSeq {
-		return &wire.Error{Code: wire.CodeInvalid, Message: "The execution has no event with the number in after."}
+		return &wire.Error{Code: wire.CodeInvalid, Message: "The execution has no event with the number in after"}
 	}
 	return stream(w, r, x.Follow(after))
 }

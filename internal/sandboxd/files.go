@@ -78,13 +78,13 @@ func boundedBody(w http.ResponseWriter, r *http.Request) (io.Reader, error) {
 	}
 	limit, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || limit < 0 {
-		return nil, &wire.Error{Code: wire.CodeInvalid, Message: "max is not a number of bytes."}
+		return nil, &wire.Error{Code: wire.CodeInvalid, Message: "max is not a number of bytes"}
 	}
 	if limit == 0 {
 		return r.Body, nil
 	}
 	if r.ContentLength > limit {
-		return nil, &wire.Error{Code: wire.CodeTooLarge, Message: "The file is too large."}
+		return nil, &wire.Error{Code: wire.CodeTooLarge, Message: "The file is too large"}
 	}
 	return http.MaxBytesReader(w, r.Body, limit), nil
 }
@@ -96,7 +96,7 @@ func (s *server) removeFile(w http.ResponseWriter, r *http.Request) error {
 	if text := query.Get("recursive"); text != "" {
 		var err error
 		if recursive, err = strconv.ParseBool(text); err != nil {
-			return &wire.Error{Code: wire.CodeInvalid, Message: "recursive is neither true nor false."}
+			return &wire.Error{Code: wire.CodeInvalid, Message: "recursive is neither true nor false"}
 		}
 	}
 	if err := s.files.Remove(query.Get("path"), recursive); err != nil {

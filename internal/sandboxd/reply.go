@@ -41,7 +41,7 @@ func (s *server) handle(h handler) http.Handler {
 		e, ok := errors.AsType[*wire.Error](err)
 		if !ok {
 			s.log.Error("request failed", "route", r.Pattern, "cause", loggable(err))
-			e = &wire.Error{Code: wire.CodeInternal, Message: "Something went wrong in the sandbox."}
+			e = &wire.Error{Code: wire.CodeInternal, Message: "Something went wrong in the sandbox"}
 		}
 		writeJSON(w, statuses[e.Code], e)
 	})
@@ -77,14 +77,14 @@ func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
 		err = errors.New("more than one value")
 	}
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		return &wire.Error{Code: wire.CodeTooLarge, Message: "The request is too large."}
+		return &wire.Error{Code: wire.CodeTooLarge, Message: "The request is too large"}
 	}
 	if err != nil {
-		return &wire.Error{Code: wire.CodeInvalid, Message: "The request is not valid JSON."}
+		return &wire.Error{Code: wire.CodeInvalid, Message: "The request is not valid JSON"}
 	}
 	return nil
 }
 
 func (s *server) unknown(http.ResponseWriter, *http.Request) error {
-	return &wire.Error{Code: wire.CodeNotFound, Message: "sandboxd does not know this request."}
+	return &wire.Error{Code: wire.CodeNotFound, Message: "sandboxd does not know this request"}
 }

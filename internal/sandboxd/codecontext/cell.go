@@ -41,7 +41,7 @@ func (c *codeContext) enqueue(x *execution.Execution, req wire.RunRequest) error
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.queue) >= maxQueue {
-		return fail(wire.CodeExhausted, "Too many cells wait in this code context.")
+		return fail(wire.CodeExhausted, "Too many cells wait in this code context")
 	}
 	c.queue = append(c.queue, n)
 	n.forget = context.AfterFunc(x.Context(), func() { c.leave(n) })

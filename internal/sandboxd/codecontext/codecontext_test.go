@@ -327,6 +327,19 @@ func TestCancel_whileTheInterpreterStarts(t *testing.T) {
 	})
 }
 
+func TestInterrupt_whileTheInterpreterStarts(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.startup = 10 * time.Second
+		first := r.must(r.run("a", "never"))
+		time.Sleep(time.Second)
+		if err := r.set.Interrupt("a"); err != nil {
+			r.Error(err)
+		}
+		r.wantStatus(first, wire.StatusCanceled)
+		r.wantStatus(r.must(r.run("a", "second")), wire.StatusExited)
+	})
+}
+
 func TestInterrupt(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.wantCode(r.set.Interrupt("a"), wire.CodeNotFound)
@@ -360,7 +373,7 @@ func TestDelete_endsAllOfIt(t *testing.T) {
 		if infos := r.set.List(); len(infos) != 1 || infos[0].ID != "b" {
 			r.Errorf("left: %+v", infos)
 		}
-		if s := r.started(r.must(r.run("a", "x"))); !s.KernelStarted || s.KernelStarts != 1 || s.Reason != "" {
+		if s := r.started(r.must(r.run("a", "x"))); !s.KernelStarted || s.KernelStarts != 1 || s.Reason != "it was restarted on request" {
 			r.Errorf("a new one of the same name starts in %+v", s)
 		}
 		r.wantStatus(other, wire.StatusExited)

@@ -36,7 +36,8 @@ type codeContext struct {
 	seen    wire.ContextInfo
 }
 
-func newContext(s *Set, id string, spec Spec) *codeContext {
+// newContext makes a context; died is why one before it with this id is gone.
+func newContext(s *Set, id string, spec Spec, died string) *codeContext {
 	now := time.Now().UTC()
 	c := &codeContext{
 		set: s, id: id, spec: spec,
@@ -44,7 +45,7 @@ func newContext(s *Set, id string, spec Spec) *codeContext {
 		wake: make(chan struct{}, 1),
 		seen: wire.ContextInfo{
 			ID: id, Language: spec.Language, State: wire.ContextStarting,
-			CreatedAt: now, LastUsed: now,
+			CreatedAt: now, LastUsed: now, Died: died,
 		},
 	}
 	c.ctx, c.end = context.WithCancel(context.Background())
@@ -149,9 +150,9 @@ func (c *codeContext) explain(ctx context.Context, err error) *wire.Error {
 		return e
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fail(wire.CodeUnavailable, fmt.Sprintf("The %s interpreter did not start within %s.", c.spec.Language, startTimeout))
+		return fail(wire.CodeUnavailable, fmt.Sprintf("The %s interpreter did not start within %s", c.spec.Language, startTimeout))
 	}
-	return fail(wire.CodeUnavailable, fmt.Sprintf("The %s interpreter did not start: %s.", c.spec.Language, err))
+	return fail(wire.CodeUnavailable, fmt.Sprintf("The %s interpreter did not start: %s", c.spec.Language, err))
 }
 
 // run runs one cell to its end.
@@ -229,14 +230,19 @@ func (c *codeContext) info() wire.ContextInfo {
 	return info
 }
 
-// interrupt is false when no cell runs.
+// interrupt cancels the cell that runs, or the one that waits for its
+// interpreter to start; it is false when there is neither.
 func (c *codeContext) interrupt() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.running == nil {
+	target := c.running
+	if target == nil && len(c.queue) > 0 {
+		target = c.queue[0]
+	}
+	if target == nil {
 		return false
 	}
-	c.running.x.Cancel(wire.StatusCanceled)
+	target.x.Cancel(wire.StatusCanceled)
 	return true
 }
 

@@ -23,6 +23,7 @@ const (
 	maxContexts = 16
 	maxQueue    = 64 // cells of one context
 	maxID       = 128
+	maxDeleted  = 64 // whose end is still to be told
 )
 
 // Spec says what interpreter to start.
@@ -61,10 +62,14 @@ type Set struct {
 	mu     sync.Mutex
 	all    []*codeContext
 	closed bool
+
+	deleted map[string]string // by id, what the next context with it says of the one before
 }
 
 // NewSet makes an empty set.
-func NewSet(start StartFunc) *Set { return &Set{start: start} }
+func NewSet(start StartFunc) *Set {
+	return &Set{start: start, deleted: make(map[string]string)}
+}
 
 // Run queues the cell, in a context that is made if need be. On an error the
 // execution has not begun; otherwise it is ended by the context.
@@ -82,23 +87,24 @@ func (s *Set) Run(x *execution.Execution, req wire.RunRequest) error {
 func (s *Set) ensure(spec wire.ContextSpec) (*codeContext, error) {
 	if c := s.find(spec.ID); c != nil {
 		if c.spec.Language != spec.Language {
-			return nil, fail(wire.CodeConflict, "The code context speaks "+c.spec.Language+".")
+			return nil, fail(wire.CodeConflict, "The code context speaks "+c.spec.Language)
 		}
 		return c, nil
 	}
 	switch {
 	case s.closed:
-		return nil, fail(wire.CodeUnavailable, "The sandbox is ending.")
+		return nil, fail(wire.CodeUnavailable, "The sandbox is ending")
 	case !validID(spec.ID):
-		return nil, fail(wire.CodeInvalid, "The code context's id is not valid.")
+		return nil, fail(wire.CodeInvalid, "The code context's id is not valid")
 	case len(s.all) >= maxContexts:
-		return nil, fail(wire.CodeExhausted, "Too many code contexts live in this sandbox.")
+		return nil, fail(wire.CodeExhausted, "Too many code contexts live in this sandbox")
 	}
 	prepared, err := prepare(spec)
 	if err != nil {
 		return nil, err
 	}
-	c := newContext(s, spec.ID, prepared)
+	c := newContext(s, spec.ID, prepared, s.deleted[spec.ID])
+	delete(s.deleted, spec.ID)
 	s.all = append(s.all, c)
 	go c.live()
 	return c, nil
@@ -149,7 +155,7 @@ func (s *Set) Interrupt(id string) error {
 		return notFound()
 	}
 	if !c.interrupt() {
-		return fail(wire.CodeConflict, "The code context runs nothing.")
+		return fail(wire.CodeConflict, "Nothing is running here")
 	}
 	return nil
 }
@@ -160,6 +166,9 @@ func (s *Set) Delete(ctx context.Context, id string) error {
 	s.mu.Lock()
 	c := s.find(id)
 	s.remove(c)
+	if c != nil && len(s.deleted) < maxDeleted {
+		s.deleted[id] = "it was restarted on request"
+	}
 	s.mu.Unlock()
 	if c == nil {
 		return notFound()
@@ -207,4 +216,4 @@ func fail(code, message string) *wire.Error {
 	return &wire.Error{Code: code, Message: message}
 }
 
-func notFound() error { return fail(wire.CodeNotFound, "There is no such code context.") }
+func notFound() error { return fail(wire.CodeNotFound, "There is no such code context") }

@@ -86,7 +86,7 @@ func (x *Execution) truncate(e wire.Event, left int64) {
 	x.add(wire.Event{
 		Type:    wire.EventWarning,
 		Code:    "output_truncated",
-		Message: "The output is longer than what is kept; the rest of it is dropped.",
+		Message: "The output is longer than what is kept; the rest of it is dropped",
 	})
 }
 

@@ -110,7 +110,7 @@ func (r *record) seal() {
 	if err != nil {
 		frame, _ = wire.AppendEvent(nil, wire.Event{
 			Seq: r.event.Seq, Type: wire.EventWarning, Time: r.event.Time,
-			Code: "event_dropped", Message: "A " + r.event.Type + " was too large to be passed on.",
+			Code: "event_dropped", Message: "A " + r.event.Type + " was too large to be passed on",
 		})
 	}
 	r.frame, r.event = frame, wire.Event{}

@@ -47,19 +47,19 @@ func NewRegistry() *Registry {
 // New begins an execution. Whoever gets it must Complete, Fail or Discard it.
 func (r *Registry) New(id, kind string, out wire.Output) (*Execution, error) {
 	if !validID(id) {
-		return nil, &wire.Error{Code: wire.CodeInvalid, Message: "The execution's id is not valid."}
+		return nil, &wire.Error{Code: wire.CodeInvalid, Message: "The execution's id is not valid"}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
 	case r.closed:
-		return nil, &wire.Error{Code: wire.CodeUnavailable, Message: "The sandbox is ending."}
+		return nil, &wire.Error{Code: wire.CodeUnavailable, Message: "The sandbox is ending"}
 	case r.byID[id] != nil:
-		return nil, &wire.Error{Code: wire.CodeConflict, Message: "There is an execution with this id already."}
+		return nil, &wire.Error{Code: wire.CodeConflict, Message: "There is an execution with this id already"}
 	case r.isRefused(id):
-		return nil, &wire.Error{Code: wire.CodeConflict, Message: "The execution was canceled before it came."}
+		return nil, &wire.Error{Code: wire.CodeConflict, Message: "The execution was canceled before it came"}
 	case r.running >= maxRunning:
-		return nil, &wire.Error{Code: wire.CodeExhausted, Message: "Too many executions run in this sandbox."}
+		return nil, &wire.Error{Code: wire.CodeExhausted, Message: "Too many executions run in this sandbox"}
 	}
 	x := r.make(id, kind, out)
 	r.byID[id] = x
@@ -104,7 +104,7 @@ func (r *Registry) Get(id string) (*Execution, error) {
 	if x := r.byID[id]; x != nil {
 		return x, nil
 	}
-	return nil, &wire.Error{Code: wire.CodeNotFound, Message: "There is no such execution."}
+	return nil, &wire.Error{Code: wire.CodeNotFound, Message: "There is no such execution"}
 }
 
 // List tells the state of all, in the order of their beginnings.

@@ -103,7 +103,7 @@ func Error(err error) error {
 	case syscall.E2BIG:
 		return invalid("The arguments and the environment are too long.")
 	case syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE:
-		return &wire.Error{Code: wire.CodeExhausted, Message: "The sandbox has no room for another process."}
+		return &wire.Error{Code: wire.CodeExhausted, Message: "The sandbox has no room for another process"}
 	}
 	return err
 }

@@ -31,7 +31,7 @@ func (w *Workspace) Mkdir(name string) (wire.FileInfo, error) {
 		return wire.FileInfo{}, w.explain(err)
 	}
 	if !info.IsDir() {
-		return wire.FileInfo{}, fail(wire.CodeConflict, "The path exists, and is not a directory.")
+		return wire.FileInfo{}, fail(wire.CodeConflict, "The path exists, and is not a directory")
 	}
 	return describe(path.Base(name), info), nil
 }
@@ -96,7 +96,7 @@ func (w *Workspace) Remove(name string, recursive bool) error {
 		return err
 	}
 	if name == "." {
-		return fail(wire.CodeConflict, "The workspace itself cannot be removed.")
+		return fail(wire.CodeConflict, "The workspace itself cannot be removed")
 	}
 	dir, base, err := w.parent(name)
 	if err != nil {
@@ -124,7 +124,7 @@ func (w *Workspace) Rename(from, to string, replace bool) (wire.FileInfo, error)
 		return wire.FileInfo{}, err
 	}
 	if from == "." || to == "." {
-		return wire.FileInfo{}, fail(wire.CodeConflict, "The workspace itself cannot be moved.")
+		return wire.FileInfo{}, fail(wire.CodeConflict, "The workspace itself cannot be moved")
 	}
 	if strings.HasPrefix(to, from+"/") {
 		return wire.FileInfo{}, invalid("A directory cannot be moved into itself.")

@@ -22,10 +22,10 @@ func invalid(format string, args ...any) error {
 
 func outside() error { return invalid("Paths must stay inside /workspace") }
 
-func isDirectory() error { return fail(wire.CodeConflict, "The path is a directory.") }
+func isDirectory() error { return fail(wire.CodeConflict, "The path is a directory") }
 
 func notDirectory() error {
-	return fail(wire.CodeConflict, "A part of the path is not a directory.")
+	return fail(wire.CodeConflict, "A part of the path is not a directory")
 }
 
 // explain turns what the system says into what a visitor can use. An error that
@@ -41,7 +41,7 @@ func (w *Workspace) explain(err error) error {
 		return invalid("The path leads out of /workspace.")
 	}
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		return fail(wire.CodeTooLarge, "The file is too large.")
+		return fail(wire.CodeTooLarge, "The file is too large")
 	}
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		return w.explainErrno(errno, err)
@@ -58,7 +58,7 @@ func (w *Workspace) explain(err error) error {
 	return fmt.Errorf("workspace: %w", err)
 }
 
-func notFound() error { return fail(wire.CodeNotFound, "There is no such file or directory.") }
+func notFound() error { return fail(wire.CodeNotFound, "There is no such file or directory") }
 
 func (w *Workspace) explainErrno(errno syscall.Errno, err error) error {
 	switch errno {
@@ -69,11 +69,11 @@ func (w *Workspace) explainErrno(errno syscall.Errno, err error) error {
 	case syscall.EISDIR:
 		return isDirectory()
 	case syscall.EEXIST:
-		return fail(wire.CodeConflict, "The path exists already.")
+		return fail(wire.CodeConflict, "The path exists already")
 	case syscall.ENOTEMPTY:
-		return fail(wire.CodeConflict, "The directory is not empty.")
+		return fail(wire.CodeConflict, "The directory is not empty")
 	case syscall.EBUSY, syscall.ETXTBSY:
-		return fail(wire.CodeConflict, "The path is in use.")
+		return fail(wire.CodeConflict, "The path is in use")
 	case syscall.ENAMETOOLONG:
 		return invalid("The path is too long.")
 	case syscall.ELOOP:
@@ -83,15 +83,15 @@ func (w *Workspace) explainErrno(errno syscall.Errno, err error) error {
 	case syscall.ENXIO, syscall.ENODEV:
 		return notRegular()
 	case syscall.EACCES, syscall.EPERM:
-		return fail(wire.CodeForbidden, "The file system does not permit it.")
+		return fail(wire.CodeForbidden, "The file system does not permit it")
 	case syscall.EROFS:
-		return fail(wire.CodeForbidden, "The file system is read-only.")
+		return fail(wire.CodeForbidden, "The file system is read-only")
 	case syscall.ENOSPC, syscall.EDQUOT:
-		return fail(wire.CodeNoSpace, "No space is left in /workspace.")
+		return fail(wire.CodeNoSpace, "No space is left in /workspace")
 	case syscall.EFBIG:
-		return fail(wire.CodeTooLarge, "The file is too large.")
+		return fail(wire.CodeTooLarge, "The file is too large")
 	case syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM:
-		return fail(wire.CodeExhausted, "The sandbox has too many open files.")
+		return fail(wire.CodeExhausted, "The sandbox has too many open files")
 	}
 	return fmt.Errorf("workspace: %w", err)
 }

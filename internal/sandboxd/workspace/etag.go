@@ -32,10 +32,10 @@ func (c Conditions) any() bool { return c.IfMatch != "" || c.IfNoneMatch != "" }
 // that has none, a directory say.
 func (c Conditions) check(exists bool, tag string) error {
 	if c.IfMatch != "" && !matches(c.IfMatch, exists, tag) {
-		return fail(wire.CodePreconditionFailed, "The file is not the one that If-Match names.")
+		return fail(wire.CodePreconditionFailed, "The file is not the one that If-Match names")
 	}
 	if c.IfNoneMatch != "" && matches(c.IfNoneMatch, exists, tag) {
-		return fail(wire.CodePreconditionFailed, "The file is one that If-None-Match excludes.")
+		return fail(wire.CodePreconditionFailed, "The file is one that If-None-Match excludes")
 	}
 	return nil
 }
