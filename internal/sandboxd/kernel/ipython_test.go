@@ -32,6 +32,8 @@ func TestIPython(t *testing.T) {
 		{name: "semicolon_in_string", code: "'a;'", results: []string{"'a;'"}},
 		{name: "exit", code: "exit", results: []string{"Use exit() or Ctrl-D (i.e. EOF) to exit"}},
 		{name: "get_ipython", code: "type(get_ipython()).__name__ != ''", results: []string{"True"}},
+		{name: "run_cell", code: "r = get_ipython().run_cell('8')", results: []string{"8"}},
+		{name: "script", code: "%%bash\necho out\necho err >&2", stdout: "out\n", stderr: "err\n"},
 		{name: "recursion_limit", code: "import sys; sys.getrecursionlimit()", results: []string{"1000"}},
 		{name: "autoreload", code: "%load_ext autoreload\n%autoreload 2"},
 		{name: "after_autoreload", code: "1", results: []string{"1"}},

@@ -37,6 +37,7 @@ func TestPython_values(t *testing.T) {
 			{name: "print_nowhere", code: "print('x', file=open('/dev/null', 'w'))"},
 			{name: "print_surrogate", code: `print('\ud800')`, stdout: "\\ud800\n"},
 			{name: "print_to_stderr", code: "import sys; print('e', file=sys.stderr)", stderr: "e\n"},
+			{name: "numpy", code: "import numpy; numpy.arange(3)", results: []string{"array([0, 1, 2])"}},
 			{name: "bytes", code: "import sys; n = sys.stdout.buffer.write(b'raw\\n')", stdout: "raw\n"},
 		})
 	})
@@ -160,6 +161,16 @@ func TestPython_await(t *testing.T) {
 			{name: "error", code: "async def fail(): 1/0\nawait fail()", err: "ZeroDivisionError", stderr: "Traceback (most recent call last):\n  File \"<cell 8>\", line 2, in <module>\n…"},
 			{name: "coroutine_is_a_value", code: "c = three(); c.close(); type(c).__name__", results: []string{"'coroutine'"}},
 		})
+	})
+}
+
+// What lies in the workspace cannot break the kernel by its name.
+func TestPython_shadowedModules(t *testing.T) {
+	eachEngine(t, func(t *testing.T, n *notebook) {
+		n.run(t, "for name in 'json', 'traceback', 'linecache', 'tokenize', 'binascii', 're':\n    open(name + '.py', 'w').write('raise RuntimeError(__file__)')")
+		other := n.beside("other")
+		other.expect(t, answer{code: "{'a': 1}", results: []string{"{'a': 1}"}})
+		other.expect(t, answer{code: "1/0", err: "ZeroDivisionError", stderr: "Traceback…"})
 	})
 }
 

@@ -1,9 +1,9 @@
 """Take requests and answer them, one cell after the other."""
 
-import base64
 import builtins
 import os
 import sys
+from binascii import a2b_base64
 
 from . import errors
 from .channel import Channel
@@ -23,7 +23,7 @@ class Kernel:
         self._channel = Channel(self._interrupt)
         self._interrupt.on_interrupt = lambda: self._channel.send("interrupted")
         self._stdio = Stdio()
-        self._engine = _engine_class()(self._send_result)
+        self._engine = _engine(self._send_result)
         self._builtins = dict(builtins.__dict__)
 
     def serve(self):
@@ -34,7 +34,7 @@ class Kernel:
             self._answer(request)
 
     def _answer(self, request):
-        self._stdio.restore(base64.b64decode(request.get("stdin", "")))
+        self._stdio.restore(a2b_base64(request.get("stdin", "")))
         self._engine.restore()
         self._interrupt.arm()
         try:
@@ -96,14 +96,16 @@ class Kernel:
         self._channel.send("result", result=fields, dropped=dropped)
 
 
-def _engine_class():
-    if os.environ.get(ENGINE_VARIABLE) == Engine.name:
-        return Engine
-    try:
-        from .shell import ShellEngine
-    except Exception:  # not there, or broken
-        return Engine
-    return ShellEngine
+def _engine(send_result):
+    """Make the best engine there is."""
+    if os.environ.get(ENGINE_VARIABLE) != Engine.name:
+        try:
+            from .shell import ShellEngine
+
+            return ShellEngine(send_result)
+        except Exception:  # IPython is not there, or broken
+            pass
+    return Engine(send_result)
 
 
 def _leave(ended):

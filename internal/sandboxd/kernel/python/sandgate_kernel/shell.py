@@ -50,7 +50,9 @@ class ShellEngine(Engine):
     def _install(self):
         # Python's own exit() and quit() end a cell; IPython's want a terminal.
         self._exits = {"exit": builtins.exit, "quit": builtins.quit}
-        self.shell = shell = _shell(self.module, self._send)
+        self.shell = shell = _shell(self.module)
+        shell.display_pub.send = self._send
+        shell.displayhook.show = self.show
         for name in self._exits:
             shell.builtin_trap.auto_builtins.pop(name, None)
         shell.builtin_trap.activate()
@@ -148,14 +150,12 @@ class ShellEngine(Engine):
         return self._text.is_registered(kind) or any(kind in printers for printers in self._rich)
 
 
-def _shell(module, send):
+def _shell(module):
     config = Config()
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "NoColor"
     config.InteractiveShell.display_page = True
-    shell = _Shell.instance(config=config, user_module=module)
-    shell.display_pub.send = send
-    return shell
+    return _Shell.instance(config=config, user_module=module)
 
 
 def _picture(figure):
@@ -167,6 +167,15 @@ def _picture(figure):
 
 class _DisplayHook(DisplayHook):
     """Keeps Out and its names; the engine does the showing."""
+
+    show = None
+
+    def __call__(self, result=None):
+        """Show what IPython itself has run, in get_ipython().run_cell() say."""
+        if result is not None:
+            self.show(result)
+            self.update_user_ns(result)
+            self.fill_exec_result(result)
 
     def update_user_ns(self, result):
         names = self.shell.user_ns
