@@ -75,6 +75,10 @@ func checkNumbers(wrong *problems, c Config) {
 	atLeast("processes", float64(c.Processes), 16, "16")
 	atLeast("open-files", float64(c.OpenFiles), 64, "64")
 	atLeast("tmp-size", float64(c.TmpSize), 1<<20, "1MiB")
+	atLeast("max-running", float64(c.MaxRunning), 1, "1")
+	atLeast("max-sandboxes", float64(c.MaxSandboxes), 1, "1")
+	atLeast("max-requests", float64(c.MaxRequests), 1, "1")
+	atLeast("max-viewers", float64(c.MaxViewers), 1, "1")
 	atLeast("max-body", float64(c.MaxBody), 1, "1")
 	atLeast("max-upload", float64(c.MaxUpload), 1, "1")
 	atLeast("keep-output", float64(c.KeepOutput), 1, "1")
@@ -86,6 +90,7 @@ func checkNumbers(wrong *problems, c Config) {
 func checkTimes(wrong *problems, c Config) {
 	for name, value := range map[string]time.Duration{
 		"sleep-after": c.SleepAfter, "default-timeout": c.DefaultTimeout, "max-timeout": c.MaxTimeout,
+		"queue-time": c.QueueTime,
 	} {
 		if value <= 0 {
 			wrong.addf("%s: must be more than 0", name)

@@ -41,6 +41,12 @@ type Config struct {
 	KeepOutput     size
 	MaxOutput      size
 
+	MaxRequests  int
+	MaxViewers   int
+	MaxRunning   int
+	MaxSandboxes int
+	QueueTime    time.Duration
+
 	LogLevel      string
 	LogFormat     string
 	ShutdownGrace time.Duration
@@ -69,6 +75,11 @@ func defaults() Config {
 		MaxUpload:      1 << 30,
 		KeepOutput:     10 << 20,
 		MaxOutput:      1 << 30,
+		MaxRequests:    256,
+		MaxViewers:     2000,
+		MaxRunning:     100,
+		MaxSandboxes:   10_000,
+		QueueTime:      10 * time.Second,
 		LogLevel:       "info",
 		LogFormat:      "text",
 		ShutdownGrace:  10 * time.Second,

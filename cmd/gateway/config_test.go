@@ -150,6 +150,8 @@ func TestCheck(t *testing.T) {
 		"no CPU":          {func(c *Config) { c.CPUs = 0 }, "cpus: must be at least 0.01"},
 		"output":          {func(c *Config) { c.MaxOutput = 1 << 20 }, "max-output: 1MiB is less than keep-output, 10MiB"},
 		"timeouts":        {func(c *Config) { c.MaxTimeout = time.Second }, "default-timeout: 1m0s is more than max-timeout, 1s"},
+		"no requests":     {func(c *Config) { c.MaxRequests = 0 }, "max-requests: must be at least 1"},
+		"no queue":        {func(c *Config) { c.QueueTime = 0 }, "queue-time: must be more than 0"},
 		"sleep":           {func(c *Config) { c.SleepAfter = 0 }, "sleep-after: must be more than 0"},
 		"grace":           {func(c *Config) { c.ShutdownGrace = -1 }, "shutdown-grace: must not be less than 0"},
 		"no grace":        {func(c *Config) { c.ShutdownGrace = 0 }, ""},

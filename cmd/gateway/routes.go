@@ -20,6 +20,7 @@ import (
 type route struct {
 	method, path, query string
 	app                 string
+	kind                kind
 	does                string
 	handler             echo.HandlerFunc
 }
@@ -42,32 +43,32 @@ func routes(client *sandboxclient.Client, cfg Config) []route {
 	running := executions.New(client)
 
 	return []route{
-		{"POST", "/run", "timeout=&fresh=&onDisconnect=", coderunner.App, "run the body as Python; variables persist", runner.Run},
+		{"POST", "/run", "timeout=&fresh=&onDisconnect=", coderunner.App, working, "run the body as Python; variables persist", runner.Run},
 
-		{"POST", "/notebook", "notebook=&timeout=&onDisconnect=", notebook.App, "run the body as a cell of a notebook", notebooks.Run},
-		{"GET", "/notebook", "notebook=", notebook.App, "what the notebook is doing", notebooks.State},
-		{"POST", "/notebook/interrupt", "notebook=", notebook.App, "end the cell that runs, keep the variables", notebooks.Interrupt},
-		{"DELETE", "/notebook", "notebook=", notebook.App, "restart the notebook: forget the variables, keep the files", notebooks.Restart},
+		{"POST", "/notebook", "notebook=&timeout=&onDisconnect=", notebook.App, working, "run the body as a cell of a notebook", notebooks.Run},
+		{"GET", "/notebook", "notebook=", notebook.App, steering, "what the notebook is doing", notebooks.State},
+		{"POST", "/notebook/interrupt", "notebook=", notebook.App, steering, "end the cell that runs, keep the variables", notebooks.Interrupt},
+		{"DELETE", "/notebook", "notebook=", notebook.App, steering, "restart the notebook: forget the variables, keep the files", notebooks.Restart},
 
-		{"GET", "/executions/:id", "", executions.App, "the state of a run or cell; its id is in Location", running.Get},
-		{"GET", "/executions/:id/events", "after=", executions.App, "its events, kept and to come, as Server-Sent Events", running.Events},
-		{"DELETE", "/executions/:id", "", executions.App, "end it with everything it started", running.Cancel},
+		{"GET", "/executions/:id", "", executions.App, steering, "the state of a run or cell; its id is in Location", running.Get},
+		{"GET", "/executions/:id/events", "after=", executions.App, viewing, "its events, kept and to come, as Server-Sent Events", running.Events},
+		{"DELETE", "/executions/:id", "", executions.App, steering, "end it with everything it started", running.Cancel},
 
-		{"PUT", "/files", "path=", files.App, "store the body as a file", workspace.Put},
-		{"GET", "/files", "path=&download=", files.App, "a file's bytes, or a directory's entries as JSON", workspace.Get},
-		{"DELETE", "/files", "path=&recursive=", files.App, "remove a file or a directory", workspace.Delete},
+		{"PUT", "/files", "path=", files.App, working, "store the body as a file", workspace.Put},
+		{"GET", "/files", "path=&download=", files.App, working, "a file's bytes, or a directory's entries as JSON", workspace.Get},
+		{"DELETE", "/files", "path=&recursive=", files.App, working, "remove a file or a directory", workspace.Delete},
 
-		{"GET", "/search", "q=&timeout=", search.App, "the lines in these files that match, as grep -rn prints them", searcher.Search},
+		{"GET", "/search", "q=&timeout=", search.App, working, "the lines in these files that match, as grep -rn prints them", searcher.Search},
 	}
 }
 
 // mount gives the API its routes, and the list of them at the root.
-func mount(api *httpapi.API, all []route) {
+func mount(api *httpapi.API, all []route, limits limiters) {
 	api.Handle("GET", "/", "", func(c echo.Context) error {
 		return httpapi.Text(c, http.StatusOK, index(all, c.Request().Host))
 	})
 	for _, r := range all {
-		api.Handle(r.method, r.path, r.app, r.handler)
+		api.Handle(r.method, r.path, r.app, limits[r.kind].Admit(r.handler))
 	}
 }
 

@@ -69,7 +69,7 @@ func serve(ctx context.Context, cfg Config, stdout, stderr io.Writer) (err error
 	defer closeWith(&err, closeClient)
 
 	api := httpapi.New(httpapi.Options{Logger: log, Registry: registry, Guard: httpapi.NewGuard(cfg.hosts())})
-	mount(api, routes(client, cfg))
+	mount(api, routes(client, cfg), newLimiters(cfg, registry))
 	server := newServer(api, log)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(apps) }() // ends with the server's shutdown
@@ -132,6 +132,9 @@ func newClient(cfg Config, driver sandboxclient.Driver, records sandboxclient.Re
 		MaxTimeout:     cfg.MaxTimeout,
 		Output:         cfg.output(),
 		Limits:         cfg.limits(),
+		MaxRunning:     cfg.MaxRunning,
+		MaxExisting:    cfg.MaxSandboxes,
+		QueueTime:      cfg.QueueTime,
 		ContextEnv:     cfg.contextEnv(),
 		Logger:         log,
 		Observe:        newOperations(registry).observe,

@@ -150,7 +150,7 @@ func TestRoutes(t *testing.T) {
 	client := sandboxclient.New(sandboxclient.Options{})
 	all := routes(client, defaults())
 	api := httpapi.New(httpapi.Options{Logger: quiet, Registry: prometheus.NewRegistry(), Guard: httpapi.NewGuard(nil)})
-	mount(api, all)
+	mount(api, all, newLimiters(defaults(), prometheus.NewRegistry()))
 	list := ask(api, "GET", "/").Body.String()
 	for _, r := range all {
 		if r.does == "" || r.app == "" || !strings.Contains(list, r.method) || !strings.Contains(list, r.path) {

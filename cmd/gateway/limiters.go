@@ -1,0 +1,35 @@
+package main
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"sandgate/internal/httpapi"
+)
+
+// A kind of route says with whom its requests compete for a slot.
+type kind string
+
+// What routes do. Watchers cannot keep anybody from working, and a house full
+// of work can still be cleared.
+const (
+	working  kind = "work"  // keeps a sandbox busy
+	steering kind = "steer" // short: looks at work, or ends it
+	viewing  kind = "view"  // follows the events of an execution, for as long as that lasts
+)
+
+// limiters bound how many requests of each kind are answered at once.
+type limiters map[kind]*httpapi.Limiter
+
+func newLimiters(cfg Config, registry prometheus.Registerer) limiters {
+	all := limiters{}
+	for kind, most := range map[kind]int{
+		working:  cfg.MaxRequests,
+		steering: cfg.MaxRequests,
+		viewing:  cfg.MaxViewers,
+	} {
+		all[kind] = httpapi.NewLimiter(httpapi.LimiterOptions{
+			Kind: string(kind), Most: most, Wait: cfg.QueueTime, Registry: registry,
+		})
+	}
+	return all
+}

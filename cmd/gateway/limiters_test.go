@@ -1,0 +1,62 @@
+package main
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"sandgate/internal/httpapi"
+	"sandgate/sandboxclient"
+)
+
+// Every route competes with its kind; only what takes long competes with work.
+func TestLimiters_coverEveryRoute(t *testing.T) {
+	limits := newLimiters(defaults(), prometheus.NewPedanticRegistry())
+	for _, r := range routes(sandboxclient.New(sandboxclient.Options{}), defaults()) {
+		if limits[r.kind] == nil {
+			t.Errorf("%s %s is of kind %q", r.method, r.path, r.kind)
+		}
+	}
+}
+
+// While the house is full of work, what ends work is answered, and the list
+// of routes as well.
+func TestLimiters_aFullHouseCanBeCleared(t *testing.T) {
+	cfg := defaults()
+	cfg.MaxRequests, cfg.QueueTime = 1, time.Nanosecond
+	registry := prometheus.NewRegistry()
+	api := httpapi.New(httpapi.Options{Logger: quiet, Registry: registry, Guard: httpapi.NewGuard(nil)})
+	entered, leave := make(chan bool), make(chan bool)
+	busy := func(c echo.Context) error {
+		close(entered)
+		<-leave
+		return c.NoContent(http.StatusNoContent)
+	}
+	quick := func(c echo.Context) error { return c.NoContent(http.StatusNoContent) }
+	mount(api, []route{
+		{method: "POST", path: "/run", kind: working, handler: busy},
+		{method: "DELETE", path: "/executions/:id", kind: steering, handler: quick},
+		{method: "GET", path: "/executions/:id/events", kind: viewing, handler: quick},
+	}, newLimiters(cfg, registry))
+
+	first := make(chan int)
+	go func() { first <- ask(api, "POST", "/run").Code }()
+	<-entered
+	for _, tc := range []struct {
+		method, path string
+		status       int
+	}{
+		{"POST", "/run", 429}, {"DELETE", "/executions/x", 204}, {"GET", "/executions/x/events", 204}, {"GET", "/", 200},
+	} {
+		if got := ask(api, tc.method, tc.path).Code; got != tc.status {
+			t.Errorf("%s %s: %d, want %d", tc.method, tc.path, got, tc.status)
+		}
+	}
+	close(leave)
+	if got := <-first; got != 204 {
+		t.Errorf("the first: %d", got)
+	}
+}
