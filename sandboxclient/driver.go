@@ -59,9 +59,15 @@ type Limits struct {
 	Processes   int     // of the sandbox user, threads counted
 	OpenFiles   int     // per process
 	TmpBytes    int64   // of each disposable tree: /tmp, /home/sandbox, /dev/shm
+	// WorkspaceBytes are those of /workspace, with what its file system needs for
+	// itself; the number of files follows from it. 0: no limit.
+	WorkspaceBytes int64
 }
 
 // DefaultLimits are safe on a small machine.
 func DefaultLimits() Limits {
-	return Limits{MemoryBytes: 1 << 30, CPUs: 1, Processes: 512, OpenFiles: 4096, TmpBytes: 256 << 20}
+	return Limits{
+		MemoryBytes: 1 << 30, CPUs: 1, Processes: 512, OpenFiles: 4096,
+		TmpBytes: 256 << 20, WorkspaceBytes: 2 << 30,
+	}
 }

@@ -22,6 +22,7 @@ python_has() {
 
 for_run() {
 	need python3 test -x /usr/bin/python3
+	need e2fsprogs test -x /sbin/mkfs.ext4
 }
 
 for_runc() {

@@ -75,6 +75,9 @@ func checkNumbers(wrong *problems, c Config) {
 	atLeast("processes", float64(c.Processes), 16, "16")
 	atLeast("open-files", float64(c.OpenFiles), 64, "64")
 	atLeast("tmp-size", float64(c.TmpSize), 1<<20, "1MiB")
+	if c.WorkspaceSize != 0 {
+		atLeast("workspace-size", float64(c.WorkspaceSize), 16<<20, "16MiB, or 0 for no limit")
+	}
 	atLeast("max-running", float64(c.MaxRunning), 1, "1")
 	atLeast("max-sandboxes", float64(c.MaxSandboxes), 1, "1")
 	atLeast("max-requests", float64(c.MaxRequests), 1, "1")

@@ -32,6 +32,8 @@ type Config struct {
 	OpenFiles  int
 	TmpSize    size
 
+	WorkspaceSize size
+
 	PythonEngine string
 
 	DefaultTimeout time.Duration
@@ -68,6 +70,7 @@ func defaults() Config {
 		Processes:      limits.Processes,
 		OpenFiles:      limits.OpenFiles,
 		TmpSize:        size(limits.TmpBytes),
+		WorkspaceSize:  size(limits.WorkspaceBytes),
 		PythonEngine:   "auto",
 		DefaultTimeout: time.Minute,
 		MaxTimeout:     time.Hour,
@@ -103,6 +106,8 @@ func (c Config) limits() sandboxclient.Limits {
 		Processes:   c.Processes,
 		OpenFiles:   c.OpenFiles,
 		TmpBytes:    int64(c.TmpSize),
+
+		WorkspaceBytes: int64(c.WorkspaceSize),
 	}
 }
 

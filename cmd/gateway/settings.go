@@ -42,6 +42,7 @@ func settings(c *Config) []group {
 	f.IntVar(&c.Processes, "processes", c.Processes, "`NUMBER` of processes and threads in one sandbox")
 	f.IntVar(&c.OpenFiles, "open-files", c.OpenFiles, "`NUMBER` of files that one process may have open")
 	f.Var(&c.TmpSize, "tmp-size", "`SIZE` of /tmp, of the home directory and of /dev/shm, each")
+	f.Var(&c.WorkspaceSize, "workspace-size", "`SIZE` of a new /workspace; 0: no limit but the disk's")
 	f.IntVar(&c.MaxRunning, "max-running", c.MaxRunning, "`NUMBER` of sandboxes that run at once")
 	f.IntVar(&c.MaxSandboxes, "max-sandboxes", c.MaxSandboxes, "`NUMBER` of sandboxes that have a workspace, running or not")
 	f.StringVar(&c.PythonEngine, "python-engine", c.PythonEngine, "what runs Python cells, an `ENGINE`: ipython, python (its standard library alone) or auto (IPython where it is installed)")

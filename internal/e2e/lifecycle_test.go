@@ -189,6 +189,12 @@ func nothingLeft(t *testing.T, dir string) {
 	if strings.Contains(string(mounts), dir) {
 		t.Error("mounts are left")
 	}
+	loops, _ := filepath.Glob("/sys/block/loop*/loop/backing_file")
+	for _, loop := range loops {
+		if path, err := os.ReadFile(loop); err == nil && strings.Contains(string(path), dir) {
+			t.Errorf("%s is left of %s", loop, path)
+		}
+	}
 	boxes, err := os.ReadDir(filepath.Join(dir, "sandboxes"))
 	if err != nil {
 		t.Fatal(err)

@@ -38,6 +38,9 @@ type Config struct {
 	// Workspace is where a sandbox's workspace lies on this host.
 	Workspace func(state string, id sandboxclient.ID) string
 
+	// WorkspaceLimited says whether the engine holds the size of workspaces here.
+	WorkspaceLimited bool
+
 	// Processors is how many processors a sandbox sees that was given a share of
 	// them: the share rounded up, unless the engine has its own idea.
 	Processors func(cpus float64) int
@@ -94,5 +97,8 @@ func checks() []check {
 		{"a memory hog dies and is noticed", checkMemory},
 		{"a fork bomb leaves sandboxd answering", checkForkBomb},
 		{"disposable trees are bounded", checkTmp},
+		{"the workspace is bounded in bytes", checkWorkspaceBytes},
+		{"the workspace is bounded in files", checkWorkspaceFiles},
+		{"a full workspace stays whole", checkWorkspaceStays},
 	}
 }

@@ -12,11 +12,22 @@ import (
 
 // BenchmarkCreate measures a new sandbox until its sandboxd has dialled, and its
 // end. P is a bare `python3 -c pass` in the same run: it tells more than
-// milliseconds, which are this machine's.
+// milliseconds, which are this machine's. A workspace without a size is a mere
+// directory.
 func BenchmarkCreate(b *testing.B) {
-	for _, name := range []string{"runsc", "runc"} {
-		b.Run(name, func(b *testing.B) {
-			cfg := local.Config{StateDir: b.TempDir(), Runtime: sandboxtest.Bin(name), Sandboxd: sandboxtest.Bin("sandboxd")}
+	for _, bench := range []struct {
+		name, runtime string
+		workspace     int64
+	}{
+		{"runsc", "runsc", 2 << 30},
+		{"runsc without a size", "runsc", 0},
+		{"runc", "runc", 2 << 30},
+		{"runc without a size", "runc", 0},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			limits := sandboxclient.DefaultLimits()
+			limits.WorkspaceBytes = bench.workspace
+			cfg := local.Config{StateDir: b.TempDir(), Runtime: sandboxtest.Bin(bench.runtime), Sandboxd: sandboxtest.Bin("sandboxd")}
 			d, err := local.New(b.Context(), cfg)
 			if err != nil {
 				b.Skip(err)
@@ -27,7 +38,7 @@ func BenchmarkCreate(b *testing.B) {
 				python += timed(b, exec.Command("/usr/bin/python3", "-c", "pass").Run)
 				id := sandboxclient.DeriveID([]byte(b.Name()), sandboxclient.Ref{})
 				create += timed(b, func() error {
-					if err := d.Create(b.Context(), sandboxclient.Spec{ID: id, Limits: sandboxclient.DefaultLimits()}); err != nil {
+					if err := d.Create(b.Context(), sandboxclient.Spec{ID: id, Limits: limits}); err != nil {
 						return err
 					}
 					return reach(d, id)

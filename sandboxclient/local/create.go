@@ -37,6 +37,9 @@ func checkLimits(l sandboxclient.Limits) error {
 	if l.MemoryBytes <= 0 || l.CPUs <= 0 || l.Processes <= 0 || l.OpenFiles <= 0 || l.TmpBytes <= 0 {
 		return fmt.Errorf("every limit must be above zero: %+v", l)
 	}
+	if l.WorkspaceBytes != 0 && l.WorkspaceBytes < minImage {
+		return fmt.Errorf("a workspace of %d bytes is too small: at least %d", l.WorkspaceBytes, minImage)
+	}
 	return nil
 }
 
@@ -56,7 +59,7 @@ func (d *Driver) claim(id sandboxclient.ID) error {
 // runtime, since it is mounted; the link itself after it, as sandboxd tries until
 // somebody listens.
 func (d *Driver) start(ctx context.Context, spec sandboxclient.Spec) error {
-	if err := makeWorkspace(d.layout.workspace(spec.ID)); err != nil {
+	if err := d.disks.open(ctx, spec.ID, spec.Limits.WorkspaceBytes); err != nil {
 		return fmt.Errorf("make workspace: %w", err)
 	}
 	if err := makeLinkDir(d.layout.link(spec.ID)); err != nil {

@@ -29,10 +29,8 @@ func (d *Driver) destroy(ctx context.Context, id sandboxclient.ID, workspace san
 	if err := os.RemoveAll(d.layout.link(id)); err != nil {
 		return err
 	}
-	if workspace == sandboxclient.RemoveWorkspace {
-		if err := removeTree(ctx, d.layout.workspace(id)); err != nil {
-			return fmt.Errorf("remove workspace: %w", err)
-		}
+	if err := d.disks.close(ctx, id, workspace); err != nil {
+		return fmt.Errorf("close workspace: %w", err)
 	}
 	if err := os.RemoveAll(d.layout.bundle(id)); err != nil {
 		return err

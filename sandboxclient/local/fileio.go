@@ -26,3 +26,11 @@ func replaceFile(path string, data []byte) error {
 	}
 	return os.Rename(next, path)
 }
+
+// removeFile removes a file; one that is not there is no error.
+func removeFile(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -61,12 +61,16 @@ func kill(t *testing.T, state string, id sandboxclient.ID) {
 // leftovers looks where sandboxes leave traces on a host.
 func leftovers(state string, ids []sandboxclient.ID) []string {
 	found := lines("/proc/self/mounts", state)
+	for _, file := range glob("/sys/block/loop*/loop/backing_file") {
+		found = append(found, lines(file, state)...)
+	}
 	for _, id := range ids {
 		found = append(found, glob("/sys/fs/cgroup/*"+string(id)+"*")...)
 		found = append(found, glob("/sys/fs/cgroup/*/*"+string(id)+"*")...)
 		found = append(found, glob(filepath.Join(state, "run", string(id)))...)
 		found = append(found, glob(filepath.Join(state, "run", "run*", "*"+string(id)+"*"))...)
 		found = append(found, glob(filepath.Join(state, "sandboxes", string(id), "bundle"))...)
+		found = append(found, glob(filepath.Join(state, "sandboxes", string(id), "*.new"))...)
 		for _, cmdline := range glob("/proc/[0-9]*/cmdline") {
 			found = append(found, lines(cmdline, string(id))...)
 		}

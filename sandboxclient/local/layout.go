@@ -1,6 +1,7 @@
 package local
 
 import (
+	"fmt"
 	"path/filepath"
 
 	"sandgate/sandboxclient"
@@ -9,10 +10,13 @@ import (
 // A layout names every path below the state directory.
 //
 //	sandboxes/<id>/workspace   the only durable tree, /workspace inside
+//	sandboxes/<id>/workspace.img
+//	                           the file system mounted there, if it has a size
 //	sandboxes/<id>/bundle      config.json, the process record, the runtime's log
 //	run/<id>                   the link: socket and token, /run/sandgate inside
 //	run/runsc, run/runc        the runtimes' own state
 //	run/rootfs, run/etc        what all sandboxes share, read-only
+//	run/blank-<size>.img       an empty workspace to copy
 //
 // The bundle directory is made first and removed last: while it is there, the
 // sandbox is not forgotten.
@@ -30,6 +34,14 @@ func (l layout) sandbox(id sandboxclient.ID) string {
 
 func (l layout) workspace(id sandboxclient.ID) string {
 	return filepath.Join(l.sandbox(id), "workspace")
+}
+
+func (l layout) image(id sandboxclient.ID) string {
+	return l.workspace(id) + ".img"
+}
+
+func (l layout) blank(size int64) string {
+	return filepath.Join(l.run(), fmt.Sprintf("blank-%d.img", size))
 }
 
 func (l layout) bundle(id sandboxclient.ID) string {

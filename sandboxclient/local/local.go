@@ -26,6 +26,7 @@ import (
 type Driver struct {
 	layout   layout
 	engine   *engine
+	disks    *disks
 	sandboxd string // path on the host
 	root     string // of every sandbox, read-only
 	hostUsr  bool   // the system inside is the host's /usr
@@ -66,14 +67,15 @@ func New(ctx context.Context, cfg Config) (*Driver, error) {
 	if d.log == nil {
 		d.log = slog.Default()
 	}
-	if err := d.prepare(); err != nil {
+	d.disks = newDisks(l, d.log)
+	if err := d.prepare(ctx); err != nil {
 		return nil, fmt.Errorf("local driver: prepare %s: %w", l.state, err)
 	}
 	return d, nil
 }
 
 // prepare makes the directories and what all sandboxes share.
-func (d *Driver) prepare() error {
+func (d *Driver) prepare(ctx context.Context) error {
 	if err := os.MkdirAll(d.layout.state, 0o700); err != nil {
 		return err
 	}
@@ -81,6 +83,9 @@ func (d *Driver) prepare() error {
 		if err := makeDir(dir, 0o700); err != nil {
 			return err
 		}
+	}
+	if err := d.disks.sweep(ctx); err != nil {
+		return err
 	}
 	for _, dir := range []string{d.layout.rootfs(), d.layout.etc()} {
 		if err := makeDir(dir, 0o755); err != nil {

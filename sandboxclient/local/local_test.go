@@ -33,5 +33,7 @@ func conform(t *testing.T, name string, processors func(float64) int) {
 		Kill:       kill,
 		Workspace:  workspace,
 		Processors: processors,
+
+		WorkspaceLimited: true,
 	})
 }
