@@ -24,6 +24,8 @@
 //
 //	{"id":1,"code":"…","stdin":"base64"}  run a cell; sent only when none runs
 //
+// bash, which can read its own language best, is sent a line of that instead.
+//
 // Ids count the cells of the kernel from 1. Closing the pipe ends the program.
 // An interrupt is SIGINT. It is repeated until a reply says that it arrived.
 //
@@ -35,6 +37,7 @@
 //	interrupted               SIGINT has interrupted the cell
 //	done         error,       the cell has ended, and with what exception;
 //	             interrupted  interrupted: with the one that SIGINT raised
+//	             exitCode     of a shell's last command
 //
 // All that a cell wrote before it ended is in the pipes when done is sent. A
 // traceback is printed by this side, so that a cell cannot break that.
@@ -49,4 +52,15 @@
 // Output is passed on while the cell runs. What leftovers of earlier cells
 // print between two cells is kept, up to a bound, and comes first in the next
 // one, marked Background.
+//
+// Results are bounded, one by one and for each cell. What is cut is told by a
+// warning: result_too_large, too_many_results, and for leftovers
+// background_output_dropped.
+//
+// # Ends
+//
+// A cell exits with 0, or with 1 and its exception. One that is ended because
+// its context is has the status of the cause, the code 130 and no exception,
+// unless it raises one of its own on the way out. One that takes its process
+// with it tells how that ended; whoever asks next needs a new kernel.
 package kernel

@@ -41,6 +41,7 @@ type Cell struct {
 
 // Kernel is a living interpreter. One cell runs at a time.
 type Kernel struct {
+	lang   language
 	tree   shim.Tree
 	engine string
 	pipes  pipes
@@ -76,18 +77,15 @@ func startIn(ctx context.Context, dir string, starter shim.Starter, spec Spec) (
 	if err != nil {
 		return nil, err
 	}
-	tree, err := starter.Start(ctx, shim.Command{
-		Argv:  lang.argv(program),
-		Env:   withDefaults(spec.Env, lang.env),
-		Dir:   spec.Dir,
-		Files: theirs,
-	})
+	argv, env := lang.command(program, spec.Env)
+	tree, err := starter.Start(ctx, shim.Command{Argv: argv, Env: env, Dir: spec.Dir, Files: theirs})
 	closeAll(theirs)
 	if err != nil {
 		ours.close()
 		return nil, err
 	}
 	k := &Kernel{
+		lang:   lang,
 		tree:   tree,
 		pipes:  ours,
 		intake: newIntake(ours.stdout, ours.stderr, ours.replies, tree.Pid()),

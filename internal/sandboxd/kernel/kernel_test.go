@@ -107,10 +107,10 @@ func TestRun_contextEndedBefore(t *testing.T) {
 func TestRun_insists(t *testing.T) {
 	p := newProgram(t)
 	k := startKernel(t, p)
-	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Millisecond, wire.StatusTimedOut)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
 		id, _ := p.read()
+		cancel(wire.StatusTimedOut)
 		waitFor(t, func() bool { signals, _ := p.counts(); return signals >= 3 })
 		p.reply(`{"id":%d,"pid":%d,"type":"interrupted"}`, id, programPid)
 		p.reply(`{"id":%d,"pid":%d,"type":"done","interrupted":true,"error":{"name":"KeyboardInterrupt"}}`, id, programPid)

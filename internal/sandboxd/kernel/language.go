@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"embed"
+	"encoding/json"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -10,7 +11,7 @@ import (
 	"sandgate/sandboxclient/wire"
 )
 
-//go:embed python/*.py python/*/*.py
+//go:embed python/*.py python/*/*.py javascript/*.js bash/*.sh
 var programs embed.FS
 
 // A language is an interpreter, the program that makes a kernel of it, and what
@@ -20,6 +21,9 @@ type language struct {
 	interpreter []string
 	main        string // the file of the program to run, in programs/name
 	env         []string
+
+	mainIn string                                            // the variable that names main, if no argument does
+	encode func(id int, cell Cell) (frame []byte, err error) // a request, if it is not JSON
 }
 
 var languages = []language{{
@@ -33,6 +37,18 @@ var languages = []language{{
 		"MPLCONFIGDIR=/tmp/.matplotlib",
 		"IPYTHONDIR=/tmp/.ipython",
 	},
+}, {
+	name:        wire.JavaScript,
+	interpreter: []string{"node"},
+	main:        "main.js",
+	env:         []string{"NO_COLOR=1", "NODE_REPL_HISTORY="},
+}, {
+	name:        wire.Bash,
+	// The requests are its script, which it reads from descriptor 0.
+	interpreter: []string{"/bin/sh", "-c", "exec /bin/bash --noprofile --norc -s <&3 3<&-"},
+	main:        "main.sh",
+	mainIn:      "BASH_ENV",
+	encode:      bashRequest,
 }}
 
 func lookup(name string) (language, error) {
@@ -53,9 +69,27 @@ func (l language) program() fs.FS {
 	return files
 }
 
-// argv runs the program that lies in dir.
-func (l language) argv(dir string) []string {
-	return append(slices.Clone(l.interpreter), filepath.Join(dir, l.main))
+// command runs the program that lies in dir.
+func (l language) command(dir string, env []string) (argv, environ []string) {
+	environ = withDefaults(env, l.env)
+	main := filepath.Join(dir, l.main)
+	if l.mainIn != "" {
+		return l.interpreter, append(environ, l.mainIn+"="+main)
+	}
+	return append(slices.Clone(l.interpreter), main), environ
+}
+
+// request is a cell as the program takes it, on one line.
+func (l language) request(id int, cell Cell) ([]byte, error) {
+	if l.encode != nil {
+		return l.encode(id, cell)
+	}
+	frame, err := json.Marshal(struct {
+		ID    int    `json:"id"`
+		Code  string `json:"code"`
+		Stdin []byte `json:"stdin,omitempty"`
+	}{id, cell.Code, cell.Stdin})
+	return append(frame, '\n'), err
 }
 
 // withDefaults adds those variables to env that it does not set.

@@ -1,8 +1,6 @@
 package kernel
 
-import (
-	"os"
-)
+import "os"
 
 // pipes are our ends of what connects us to a process.
 type pipes struct {
@@ -23,23 +21,19 @@ func newPipes() (ours pipes, theirs []*os.File, err error) {
 		return ours, theirs, err
 	}
 	theirs = append(theirs, null)
-	for _, end := range []**os.File{&ours.stdout, &ours.stderr} {
-		r, w, err := os.Pipe()
+	for _, p := range []struct {
+		ours   **os.File
+		writes bool // at our end
+	}{{&ours.stdout, false}, {&ours.stderr, false}, {&ours.requests, true}, {&ours.replies, false}} {
+		our, their, err := os.Pipe()
 		if err != nil {
 			return ours, theirs, err
 		}
-		*end, theirs = r, append(theirs, w)
+		if p.writes {
+			our, their = their, our
+		}
+		*p.ours, theirs = our, append(theirs, their)
 	}
-	requests, w, err := os.Pipe()
-	if err != nil {
-		return ours, theirs, err
-	}
-	ours.requests, theirs = w, append(theirs, requests)
-	r, replies, err := os.Pipe()
-	if err != nil {
-		return ours, theirs, err
-	}
-	ours.replies, theirs = r, append(theirs, replies)
 	return ours, theirs, nil
 }
 

@@ -31,6 +31,7 @@ type reply struct {
 	Dropped     []string        `json:"dropped"`
 	Error       *wire.CodeError `json:"error"`
 	Interrupted bool            `json:"interrupted"`
+	ExitCode    int             `json:"exitCode"`
 }
 
 // fields are a result as the program sends it: JSON is text of its own, so that

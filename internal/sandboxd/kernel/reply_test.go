@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"errors"
 	"io"
 	"reflect"
 	"strings"
@@ -43,7 +44,7 @@ func TestReplyReader(t *testing.T) {
 					t.Errorf("reply %d is %+v, want %+v", i, *got[i], c.want[i])
 				}
 			}
-			if (err != io.EOF) != c.fails {
+			if errors.Is(err, io.EOF) == c.fails {
 				t.Errorf("it ends with %v", err)
 			}
 		})

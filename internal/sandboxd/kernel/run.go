@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -99,11 +98,7 @@ func causeOf(ctx context.Context) wire.Status {
 
 // request hands a cell to the program.
 func (k *Kernel) request(ctx context.Context, id int, cell Cell) error {
-	frame, err := json.Marshal(struct {
-		ID    int    `json:"id"`
-		Code  string `json:"code"`
-		Stdin []byte `json:"stdin,omitempty"`
-	}{id, cell.Code, cell.Stdin})
+	frame, err := k.lang.request(id, cell)
 	if err != nil {
 		return err
 	}
@@ -112,7 +107,7 @@ func (k *Kernel) request(ctx context.Context, id int, cell Cell) error {
 	}
 	stop := context.AfterFunc(ctx, func() { _ = k.pipes.requests.SetWriteDeadline(longAgo) })
 	defer stop()
-	_, err = k.pipes.requests.Write(append(frame, '\n'))
+	_, err = k.pipes.requests.Write(frame)
 	return err
 }
 
@@ -149,7 +144,7 @@ func (r *run) finish(done *reply) wire.Exit {
 	failure := boundedError(done.Error)
 	if !r.interruption.begun {
 		r.print(failure)
-		return exitWith(failure)
+		return exitWith(done.ExitCode, failure)
 	}
 	r.endInterruption()
 	exit := wire.Exit{Status: causeOf(r.ctx), ExitCode: interruptedCode}
@@ -160,8 +155,8 @@ func (r *run) finish(done *reply) wire.Exit {
 	return exit
 }
 
-func exitWith(failure *wire.CodeError) wire.Exit {
-	exit := wire.Exit{Status: wire.StatusExited, Error: failure}
+func exitWith(code int, failure *wire.CodeError) wire.Exit {
+	exit := wire.Exit{Status: wire.StatusExited, ExitCode: code & 0xff, Error: failure}
 	if failure != nil {
 		exit.ExitCode = 1
 	}

@@ -1,0 +1,25 @@
+package kernel
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"sandgate/sandboxclient/wire"
+)
+
+// bashRequest is a line of the script that bash reads: it evaluates the cell,
+// with our descriptors out of its reach, and tells the exit status.
+func bashRequest(id int, cell Cell) ([]byte, error) {
+	if strings.ContainsRune(cell.Code, 0) {
+		return nil, &wire.Error{Code: wire.CodeInvalid, Message: "bash cannot hold a NUL byte"}
+	}
+	stdin := base64.StdEncoding.EncodeToString(cell.Stdin)
+	return fmt.Appendf(nil, "__sandgate_begin %d '%s'; eval %s <\"$__sandgate_stdin\" 4>&-; __sandgate_end $?\n",
+		id, stdin, bashQuote(cell.Code)), nil
+}
+
+var bashEscapes = strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\r", `\r`)
+
+// bashQuote gives text as one word on one line.
+func bashQuote(text string) string { return "$'" + bashEscapes.Replace(text) + "'" }
