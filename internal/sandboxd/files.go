@@ -99,7 +99,7 @@ func (s *server) removeFile(w http.ResponseWriter, r *http.Request) error {
 			return &wire.Error{Code: wire.CodeInvalid, Message: "recursive is neither true nor false"}
 		}
 	}
-	if err := s.files.Remove(query.Get("path"), recursive); err != nil {
+	if err := s.files.Remove(r.Context(), query.Get("path"), recursive); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

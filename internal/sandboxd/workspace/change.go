@@ -1,9 +1,9 @@
 package workspace
 
 import (
+	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path"
 	"sort"
 	"strings"
@@ -26,14 +26,14 @@ func (w *Workspace) Mkdir(name string) (wire.FileInfo, error) {
 	if err := w.makeDirs(name); err != nil {
 		return wire.FileInfo{}, w.explain(err)
 	}
-	info, err := w.root.Stat(name)
+	stat, err := w.root.stat(name)
 	if err != nil {
 		return wire.FileInfo{}, w.explain(err)
 	}
-	if !info.IsDir() {
-		return wire.FileInfo{}, fail(wire.CodeConflict, "The path exists, and is not a directory")
+	if !isDir(stat) {
+		return wire.FileInfo{}, fail(wire.CodeConflict, "The path exists, and is not a directory.")
 	}
-	return describe(path.Base(name), info), nil
+	return describe(path.Base(name), stat), nil
 }
 
 // makeDirs makes what is missing of a path. Below the first directory that is
@@ -42,13 +42,13 @@ func (w *Workspace) Mkdir(name string) (wire.FileInfo, error) {
 func (w *Workspace) makeDirs(name string) error {
 	parts := strings.Split(name, "/")
 	missing := sort.Search(len(parts), func(i int) bool {
-		_, err := w.root.Stat(path.Join(parts[:i+1]...))
+		_, err := w.root.stat(path.Join(parts[:i+1]...))
 		return errors.Is(err, fs.ErrNotExist)
 	})
 	if missing == len(parts) {
 		return nil
 	}
-	dir, err := openDir(w.root, path.Join(".", path.Join(parts[:missing]...)))
+	dir, err := w.root.directory(path.Join(".", path.Join(parts[:missing]...)))
 	for _, part := range parts[missing:] {
 		if err != nil {
 			return err
@@ -63,53 +63,68 @@ func (w *Workspace) makeDirs(name string) error {
 
 // makeDir makes and opens one directory, and closes the one it is made in. It
 // appears with its owner. Whoever makes the same one meanwhile is welcome.
-func (w *Workspace) makeDir(in *os.Root, name string) (*os.Root, error) {
+func (w *Workspace) makeDir(in directory, name string) (directory, error) {
 	defer in.Close()
 	tmp := w.temporary()
-	if err := in.Mkdir(tmp, 0o700); err != nil {
-		return nil, err
+	if err := unix.Mkdirat(in.fd, tmp, 0o700); err != nil {
+		return directory{}, err
 	}
 	if err := w.appear(in, tmp, name); err != nil {
-		removal := in.Remove(tmp)
-		if !errors.Is(err, syscall.ENOTEMPTY) && !errors.Is(err, fs.ErrExist) {
-			return nil, errors.Join(err, removal)
+		removal := in.unlink(tmp, unix.AT_REMOVEDIR)
+		if !errors.Is(err, fs.ErrExist) {
+			return directory{}, errors.Join(err, removal)
 		}
 	}
-	return openDir(in, name)
+	made, err := in.directory(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = syscall.ENOTDIR // it exists: a link that leads nowhere
+	}
+	return made, err
 }
 
-func (w *Workspace) appear(in *os.Root, tmp, name string) error {
-	if err := in.Lchown(tmp, w.uid, w.gid); err != nil {
+func (w *Workspace) appear(in directory, tmp, name string) error {
+	made, err := in.list(tmp)
+	if err != nil {
 		return err
 	}
-	if err := in.Chmod(tmp, newDirMode); err != nil {
+	defer made.Close()
+	if err := made.Chown(w.uid, w.gid); err != nil {
 		return err
 	}
-	return in.Rename(tmp, name)
+	if err := made.Chmod(newDirMode); err != nil {
+		return err
+	}
+	w.commit.Lock()
+	defer w.commit.Unlock()
+	return renameNew(in, tmp, in, name)
 }
 
 // Remove removes a file, a link itself, or a directory; one that is not empty
 // only if recursive is set.
-func (w *Workspace) Remove(name string, recursive bool) error {
+func (w *Workspace) Remove(ctx context.Context, name string, recursive bool) error {
 	name, err := clean(name)
 	if err != nil {
 		return err
 	}
 	if name == "." {
-		return fail(wire.CodeConflict, "The workspace itself cannot be removed")
+		return fail(wire.CodeConflict, "The workspace itself cannot be removed.")
 	}
-	dir, base, err := w.parent(name)
+	dir, base, err := w.root.parent(name)
 	if err != nil {
 		return w.explain(err)
 	}
 	defer dir.Close()
-	if _, err := dir.Lstat(base); err != nil {
+	stat, err := dir.lstat(base)
+	if err != nil {
 		return w.explain(err)
 	}
-	if recursive {
-		return w.explain(dir.RemoveAll(base))
+	if !isDir(stat) {
+		return w.explain(dir.unlink(base, 0))
 	}
-	return w.explain(dir.Remove(base))
+	if recursive {
+		return w.explain(w.removeTree(ctx, dir, base))
+	}
+	return w.explain(dir.unlink(base, unix.AT_REMOVEDIR))
 }
 
 // Rename moves an entry. What is at its new path is a conflict, unless replace
@@ -124,7 +139,7 @@ func (w *Workspace) Rename(from, to string, replace bool) (wire.FileInfo, error)
 		return wire.FileInfo{}, err
 	}
 	if from == "." || to == "." {
-		return wire.FileInfo{}, fail(wire.CodeConflict, "The workspace itself cannot be moved")
+		return wire.FileInfo{}, fail(wire.CodeConflict, "The workspace itself cannot be moved.")
 	}
 	if strings.HasPrefix(to, from+"/") {
 		return wire.FileInfo{}, invalid("A directory cannot be moved into itself.")
@@ -135,24 +150,40 @@ func (w *Workspace) Rename(from, to string, replace bool) (wire.FileInfo, error)
 	return w.Stat(to)
 }
 
-// rename leaves it to the system to refuse what is there: only there no program
-// can come between.
 func (w *Workspace) rename(from, to string, replace bool) error {
-	source, err := w.root.Open(path.Dir(from) + "/.")
+	source, fromBase, err := w.root.parent(from)
 	if err != nil {
 		return err
 	}
 	defer source.Close()
-	target, err := w.root.Open(path.Dir(to) + "/.")
+	target, toBase, err := w.root.parent(to)
 	if err != nil {
 		return err
 	}
 	defer target.Close()
-	flags := uint(unix.RENAME_NOREPLACE)
-	if replace {
-		flags = 0
-	}
 	w.commit.Lock()
 	defer w.commit.Unlock()
-	return unix.Renameat2(int(source.Fd()), path.Base(from), int(target.Fd()), path.Base(to), flags)
+	if replace {
+		return source.rename(fromBase, target, toBase, 0)
+	}
+	return renameNew(source, fromBase, target, toBase)
+}
+
+// renameNew replaces nothing. Where the file system knows the flag, no program
+// can come between the look and the move; gVisor's bind mounts do not know it.
+func renameNew(source directory, from string, target directory, to string) error {
+	err := source.rename(from, target, to, unix.RENAME_NOREPLACE)
+	if !errors.Is(err, syscall.EINVAL) {
+		return err
+	}
+	if _, err := source.lstat(from); err != nil {
+		return err
+	}
+	switch _, err := target.lstat(to); {
+	case err == nil:
+		return syscall.EEXIST
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	return source.rename(from, target, to, 0)
 }

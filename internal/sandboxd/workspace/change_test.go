@@ -1,6 +1,8 @@
 package workspace
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"sandgate/sandboxclient/wire"
 )
@@ -66,23 +70,100 @@ func TestRemove(t *testing.T) {
 	must(t, syscall.Mkfifo(filepath.Join(inside, "fifo"), 0o600))
 	must(t, os.Symlink("..", filepath.Join(inside, "tree", "up")))
 
-	wantCode(t, w.Remove("tree", false), wire.CodeConflict)
-	wantCode(t, w.Remove(".", true), wire.CodeConflict)
-	wantCode(t, w.Remove("nothing", false), wire.CodeNotFound)
-	wantCode(t, w.Remove("nothing", true), wire.CodeNotFound)
-	wantCode(t, w.Remove("nothing/at/all", true), wire.CodeNotFound)
-	wantCode(t, w.Remove("file/below", true), wire.CodeConflict)
-	wantCode(t, w.Remove("fifo/below", true), wire.CodeConflict)
-	wantCode(t, w.Remove("../outside", true), wire.CodeInvalid)
+	wantCode(t, w.Remove(t.Context(), "tree", false), wire.CodeConflict)
+	wantCode(t, w.Remove(t.Context(), ".", true), wire.CodeConflict)
+	wantCode(t, w.Remove(t.Context(), "nothing", false), wire.CodeNotFound)
+	wantCode(t, w.Remove(t.Context(), "nothing", true), wire.CodeNotFound)
+	wantCode(t, w.Remove(t.Context(), "nothing/at/all", true), wire.CodeNotFound)
+	wantCode(t, w.Remove(t.Context(), "file/below", true), wire.CodeConflict)
+	wantCode(t, w.Remove(t.Context(), "fifo/below", true), wire.CodeConflict)
+	wantCode(t, w.Remove(t.Context(), "../outside", true), wire.CodeInvalid)
 	for _, name := range []string{"link", "out", "fifo", "file", "empty"} {
-		must(t, w.Remove(name, false))
+		must(t, w.Remove(t.Context(), name, false))
 	}
 	wantNames(t, inside, "tree")
-	must(t, w.Remove("tree", true))
+	must(t, w.Remove(t.Context(), "tree", true))
 	wantNames(t, inside)
 	if _, err := os.Stat(outside); err != nil {
 		t.Error("a link's target is gone")
 	}
+}
+
+func TestRemove_ofADeepAndWideTree(t *testing.T) {
+	w, inside := open(t)
+	outside := filepath.Join(filepath.Dir(inside), "outside")
+	must(t, os.MkdirAll(filepath.Join(outside, "sub"), 0o755))
+	deep := "tree"
+	for i := range 5*maxHeld + 7 {
+		deep += "/d"
+		if i%50 == 0 {
+			put(t, w, deep+"/file", "x")
+			must(t, os.Symlink(outside, filepath.Join(inside, deep, "link")))
+		}
+	}
+	_, err := w.Mkdir(deep)
+	must(t, err)
+	must(t, os.Mkdir(filepath.Join(inside, "tree/wide"), 0o755))
+	for i := range 2*entriesAtOnce + 3 {
+		must(t, os.WriteFile(filepath.Join(inside, "tree/wide", fmt.Sprint(i)), nil, 0o000))
+	}
+	before := openFiles(t)
+	must(t, w.Remove(t.Context(), "tree", true))
+	wantNames(t, inside)
+	wantNames(t, outside, "sub")
+	if after := openFiles(t); after != before {
+		t.Errorf("%d descriptors before, %d after", before, after)
+	}
+}
+
+func openFiles(t *testing.T) int {
+	t.Helper()
+	fds, err := os.ReadDir("/proc/self/fd")
+	must(t, err)
+	return len(fds)
+}
+
+// A directory that is being removed turns into a link and back.
+func TestRemove_neverFollowsALinkInARace(t *testing.T) {
+	w, inside := open(t)
+	outside := filepath.Join(filepath.Dir(inside), "outside")
+	must(t, os.MkdirAll(outside, 0o755))
+	must(t, os.WriteFile(filepath.Join(outside, "theirs"), nil, 0o644))
+	dir, link := filepath.Join(inside, "tree/dir"), filepath.Join(inside, "link")
+	must(t, os.Symlink(outside, link))
+	stop := make(chan struct{})
+	var swapper sync.WaitGroup
+	swapper.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				_ = unix.Renameat2(unix.AT_FDCWD, dir, unix.AT_FDCWD, link, unix.RENAME_EXCHANGE)
+			}
+		}
+	})
+	for range 500 {
+		_, _ = w.Mkdir("tree/dir/sub")
+		_ = w.Remove(t.Context(), "tree", true)
+		if _, err := os.Lstat(link); err != nil {
+			must(t, os.Symlink(outside, link))
+		}
+	}
+	close(stop)
+	swapper.Wait()
+	wantNames(t, outside, "theirs")
+}
+
+func TestRemove_endsWithItsContext(t *testing.T) {
+	w, inside := open(t)
+	put(t, w, "tree/a/b", "x")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := w.Remove(ctx, "tree", true); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	wantNames(t, inside, "tree")
 }
 
 func TestRename(t *testing.T) {
@@ -90,7 +171,7 @@ func TestRename(t *testing.T) {
 	reset := func() {
 		must(t, os.RemoveAll(inside))
 		must(t, os.Mkdir(inside, 0o755))
-		*w = *openAt(t, inside)
+		w = openAt(t, inside)
 		put(t, w, "file", "one")
 		put(t, w, "other", "two")
 		put(t, w, "dir/sub/f", "x")
@@ -152,20 +233,20 @@ func TestRename(t *testing.T) {
 }
 
 func TestSweep_removesOnlyWhatEarlierOnesLeft(t *testing.T) {
-	_, inside := open(t)
+	inside := t.TempDir()
 	must(t, os.MkdirAll(filepath.Join(inside, "a/b"), 0o755))
 	for _, name := range []string{".sandgate-old", "a/b/.sandgate-old", "a/keep", "a/x.sandgate-y"} {
 		must(t, os.WriteFile(filepath.Join(inside, name), nil, 0o600))
 	}
 	must(t, os.MkdirAll(filepath.Join(inside, "a/.sandgate-dir/below"), 0o700))
 	must(t, os.Symlink("/", filepath.Join(inside, "a/link")))
-	deep := filepath.Join(inside, strings.Repeat("d/", maxSweepDepth+10))
+	deep := filepath.Join(inside, strings.Repeat("d/", maxHeld+10))
 	must(t, os.MkdirAll(deep, 0o755))
 
 	w := openAt(t, inside)
 	own := filepath.Join(inside, w.temporary())
 	must(t, os.WriteFile(own, nil, 0o600))
-	w.sweep(t.Context())
+	w.sweep(t.Context(), w.root)
 	must(t, os.Remove(own))
 	wantNames(t, filepath.Join(inside, "a"), "b", "keep", "link", "x.sandgate-y")
 	wantNames(t, filepath.Join(inside, "a/b"))

@@ -37,9 +37,6 @@ func (w *Workspace) explain(err error) error {
 	if _, ours := errors.AsType[*wire.Error](err); ours {
 		return err
 	}
-	if errors.Is(err, w.escapes) {
-		return invalid("The path leads out of /workspace.")
-	}
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return fail(wire.CodeTooLarge, "The file is too large")
 	}
@@ -72,13 +69,15 @@ func (w *Workspace) explainErrno(errno syscall.Errno, err error) error {
 		return fail(wire.CodeConflict, "The path exists already")
 	case syscall.ENOTEMPTY:
 		return fail(wire.CodeConflict, "The directory is not empty")
-	case syscall.EBUSY, syscall.ETXTBSY:
+	case syscall.EBUSY, syscall.ETXTBSY, syscall.EAGAIN:
 		return fail(wire.CodeConflict, "The path is in use")
 	case syscall.ENAMETOOLONG:
 		return invalid("The path is too long.")
 	case syscall.ELOOP:
 		return invalid("The path holds too many symbolic links.")
-	case syscall.EINVAL, syscall.EILSEQ, syscall.EXDEV:
+	case syscall.EXDEV:
+		return invalid("The path leads out of /workspace, or through a link that is absolute.")
+	case syscall.EINVAL, syscall.EILSEQ:
 		return invalid("The path is not valid here.")
 	case syscall.ENXIO, syscall.ENODEV:
 		return notRegular()

@@ -9,7 +9,8 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"sandgate/sandboxclient/wire"
 )
@@ -27,26 +28,27 @@ type File struct {
 	Info wire.FileInfo
 }
 
-// Open opens a file, or a directory as a listing if list is not nil. What is
-// neither is refused without waiting on it: a FIFO blocks nobody.
+// Open opens a file, or a directory that List then lists. What is neither is
+// refused without waiting on it: a FIFO blocks nobody.
 func (w *Workspace) Open(name string) (*File, error) {
 	name, err := clean(name)
 	if err != nil {
 		return nil, err
 	}
-	f, err := w.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	fd, err := w.root.open(name, unix.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, w.explain(err)
 	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+	var stat unix.Stat_t
+	err = unix.Fstat(fd, &stat)
+	if err == nil && !isRegular(stat) && !isDir(stat) {
 		err = notRegular()
 	}
 	if err != nil {
-		f.Close()
+		unix.Close(fd)
 		return nil, w.explain(err)
 	}
-	return &File{File: f, Info: describe(path.Base(name), info)}, nil
+	return &File{File: os.NewFile(uintptr(fd), ""), Info: describe(path.Base(name), stat)}, nil
 }
 
 // IsDir says whether the file is to be listed and not read.
@@ -58,11 +60,13 @@ func (w *Workspace) Stat(name string) (wire.FileInfo, error) {
 	if err != nil {
 		return wire.FileInfo{}, err
 	}
-	info, err := w.root.Lstat(name)
+	dir, base, err := w.root.parent(name)
 	if err != nil {
 		return wire.FileInfo{}, w.explain(err)
 	}
-	return describe(path.Base(name), info), nil
+	defer dir.Close()
+	stat, err := dir.lstat(base)
+	return describe(base, stat), w.explain(err)
 }
 
 // List lists a directory: of very many entries the first in order. It holds
@@ -72,16 +76,16 @@ func (w *Workspace) List(ctx context.Context, name string) (wire.Listing, error)
 	if err != nil {
 		return wire.Listing{}, err
 	}
-	dir, err := openDir(w.root, name)
+	f, err := w.root.list(name)
 	if err != nil {
 		return wire.Listing{}, w.explain(err)
 	}
-	defer dir.Close()
-	names, truncated, err := firstNames(ctx, dir)
+	defer f.Close()
+	names, truncated, err := firstNames(ctx, f)
 	if err != nil {
 		return wire.Listing{}, w.explain(err)
 	}
-	entries, err := describeAll(ctx, dir, names)
+	entries, err := describeAll(ctx, directory{fd: int(f.Fd())}, names)
 	if err != nil {
 		return wire.Listing{}, w.explain(err)
 	}
@@ -89,14 +93,9 @@ func (w *Workspace) List(ctx context.Context, name string) (wire.Listing, error)
 }
 
 // firstNames gives the first MaxEntries names in order, and whether there are more.
-func firstNames(ctx context.Context, dir *os.Root) (names []string, truncated bool, err error) {
-	f, err := dir.Open(".")
-	if err != nil {
-		return nil, false, err
-	}
-	defer f.Close()
+func firstNames(ctx context.Context, dir *os.File) (names []string, truncated bool, err error) {
 	for ctx.Err() == nil {
-		batch, err := f.Readdirnames(entriesAtOnce)
+		batch, err := dir.Readdirnames(entriesAtOnce)
 		for _, name := range batch {
 			if !strings.HasPrefix(name, Temporary) {
 				names = append(names, name)
@@ -125,20 +124,20 @@ func first(names []string) (kept []string, cut bool) {
 	return names[:MaxEntries], true
 }
 
-func describeAll(ctx context.Context, dir *os.Root, names []string) ([]wire.FileInfo, error) {
+func describeAll(ctx context.Context, dir directory, names []string) ([]wire.FileInfo, error) {
 	entries := make([]wire.FileInfo, 0, len(names))
 	for _, name := range names {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		info, err := dir.Lstat(name)
+		stat, err := dir.lstat(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // removed meanwhile
 		}
 		if err != nil {
 			return nil, err
 		}
-		entries = append(entries, describe(name, info))
+		entries = append(entries, describe(name, stat))
 	}
 	return entries, nil
 }

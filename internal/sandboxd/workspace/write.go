@@ -9,8 +9,9 @@ import (
 	"os"
 	"path"
 	"sync"
-	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"sandgate/sandboxclient/wire"
 )
@@ -22,9 +23,6 @@ const (
 	newFileMode = 0o644
 	// privateMode keeps what is not complete from everybody but us.
 	privateMode = 0o600
-	// createFlags make a file of ours. It blocks all the same: the last flag says
-	// nothing about a file, but spares four calls that would try to set it.
-	createFlags = os.O_WRONLY | os.O_CREATE | os.O_EXCL | syscall.O_NONBLOCK
 )
 
 var buffers = sync.Pool{New: func() any { return new(make([]byte, copyBuffer)) }}
@@ -33,9 +31,7 @@ func randomName() string { return rand.Text()[:10] }
 
 // temporary names an entry that only we know. The sweep spares those of this
 // process by how they begin.
-func (w *Workspace) temporary() string {
-	return Temporary + w.boot + "-" + randomName()
-}
+func (w *Workspace) temporary() string { return w.boot + "-" + randomName() }
 
 // Write puts a file in place of whatever is there, with its directories, once
 // all of it has come: until then, and on any failure, the file is as it was. An
@@ -61,7 +57,7 @@ func (w *Workspace) Write(ctx context.Context, name string, body io.Reader, c Co
 // makeParent opens the directory to write into and makes it first if need be,
 // but not for a write that asks for a file which then cannot be there.
 func (w *Workspace) makeParent(name string, c Conditions) (directory, string, error) {
-	dir, base, err := w.parent(name)
+	dir, base, err := w.root.parent(name)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return dir, base, err
 	}
@@ -71,7 +67,7 @@ func (w *Workspace) makeParent(name string, c Conditions) (directory, string, er
 	if err := w.makeDirs(path.Dir(name)); err != nil {
 		return directory{}, "", err
 	}
-	return w.parent(name)
+	return w.root.parent(name)
 }
 
 // A replacement is one write to base in dir, which is called name from the root.
@@ -89,82 +85,89 @@ func (r replacement) run(ctx context.Context, body io.Reader) (wire.FileInfo, er
 		return wire.FileInfo{}, err
 	}
 	tmp := r.workspace.temporary()
-	f, err := r.dir.OpenFile(tmp, createFlags, privateMode)
+	f, err := r.dir.create(tmp, privateMode)
 	if err != nil {
 		return wire.FileInfo{}, err
 	}
 	defer f.Close()
-	info, err := r.fill(ctx, f, tmp, mode, body)
+	stat, err := r.fill(ctx, f, tmp, mode, body)
 	if err != nil {
-		return wire.FileInfo{}, errors.Join(err, r.dir.Remove(tmp))
+		return wire.FileInfo{}, errors.Join(err, r.dir.unlink(tmp, 0))
 	}
-	return describe(r.base, info), nil
+	return describe(r.base, stat), nil
 }
 
 // fill writes the temporary file and lets it take the target's place.
-func (r replacement) fill(ctx context.Context, f *os.File, tmp string, mode fs.FileMode, body io.Reader) (fs.FileInfo, error) {
+func (r replacement) fill(ctx context.Context, f *os.File, tmp string, mode uint32, body io.Reader) (stat unix.Stat_t, err error) {
 	if err := copyBody(ctx, f, body); err != nil {
-		return nil, err
+		return stat, err
 	}
-	if err := f.Chown(r.workspace.uid, r.workspace.gid); err != nil {
-		return nil, err
+	fd := int(f.Fd())
+	if err := unix.Fchown(fd, r.workspace.uid, r.workspace.gid); err != nil {
+		return stat, err
 	}
-	if err := f.Chmod(mode); err != nil {
-		return nil, err
+	if err := unix.Fchmod(fd, mode); err != nil {
+		return stat, err
 	}
 	// The file system's own stamps are too coarse to tell two writes of the same
 	// size apart.
-	now := time.Now()
-	if err := r.dir.Chtimes(tmp, now, now); err != nil {
-		return nil, err
+	now := unix.NsecToTimespec(time.Now().UnixNano())
+	if err := unix.UtimesNanoAt(r.dir.fd, tmp, []unix.Timespec{now, now}, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return stat, err
 	}
+	if err := r.commit(tmp); err != nil {
+		return stat, err
+	}
+	return stat, unix.Fstat(fd, &stat)
+}
+
+// commit lets the temporary file take the target's place, if the conditions
+// still hold.
+func (r replacement) commit(tmp string) error {
 	r.workspace.commit.Lock()
 	defer r.workspace.commit.Unlock()
 	if r.conditions.any() {
 		if _, err := r.check(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if err := r.dir.Rename(tmp, r.base); err != nil {
-		return nil, err
-	}
-	return f.Stat()
+	return r.dir.rename(tmp, r.dir, r.base, 0)
 }
 
 // check looks at what is to be replaced, and gives the mode of what replaces it.
-func (r replacement) check() (fs.FileMode, error) {
-	info, err := r.dir.Lstat(r.base)
+func (r replacement) check() (mode uint32, err error) {
+	stat, err := r.dir.lstat(r.base)
 	if errors.Is(err, fs.ErrNotExist) {
 		return newFileMode, r.conditions.check(false, "")
 	}
 	if err != nil {
 		return 0, err
 	}
-	if info.IsDir() {
+	if isDir(stat) {
 		return 0, isDirectory()
 	}
-	if err := r.conditions.check(true, r.tag(info)); err != nil {
+	if err := r.conditions.check(true, r.tag(stat)); err != nil {
 		return 0, err
 	}
-	if !info.Mode().IsRegular() {
+	if !isRegular(stat) {
 		return newFileMode, nil
 	}
-	return info.Mode().Perm(), nil
+	return stat.Mode & 0o777, nil
 }
 
 // tag gives what a read of the path shows: that of a link's target.
-func (r replacement) tag(info fs.FileInfo) string {
-	if r.conditions.any() && info.Mode()&fs.ModeSymlink != 0 {
-		followed, err := r.workspace.root.Stat(r.name)
+func (r replacement) tag(stat unix.Stat_t) string {
+	if r.conditions.any() && !isRegular(stat) {
+		followed, err := r.workspace.root.stat(r.name)
 		if err != nil {
 			return ""
 		}
-		info = followed
+		stat = followed
 	}
-	if !info.Mode().IsRegular() {
+	if !isRegular(stat) {
 		return ""
 	}
-	return etag(info)
+	return etag(stat)
 }
 
 // copyBody copies in large pieces, and stops with ctx. A body that breaks off

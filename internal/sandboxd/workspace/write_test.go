@@ -360,7 +360,7 @@ func TestWrite_onAFullDisk(t *testing.T) {
 	_, err = w.Write(t.Context(), "d/e/f", strings.NewReader(""), Conditions{})
 	wantCode(t, err, wire.CodeNoSpace)
 
-	must(t, w.Remove("inode0", false))
+	must(t, w.Remove(t.Context(), "inode0", false))
 	put(t, w, "g", "there is room again")
 }
 
@@ -400,7 +400,7 @@ func TestWrite_neverFollowsALinkOutInARace(t *testing.T) {
 	for i := range 2000 {
 		_, _ = w.Write(t.Context(), "real/new", strings.NewReader("x"), Conditions{})
 		_, _ = w.Mkdir(fmt.Sprintf("real/dir%d", i))
-		_ = w.Remove("real/secret", true)
+		_ = w.Remove(t.Context(), "real/secret", true)
 		_, _ = w.Rename("real/new", "real/newer", true)
 		_, _ = w.Write(t.Context(), "real/secret", strings.NewReader("decoy"), Conditions{})
 		if f, err := w.Open("real/secret"); err == nil {
