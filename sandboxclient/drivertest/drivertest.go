@@ -48,7 +48,7 @@ type Config struct {
 
 // Run runs every check.
 func Run(t *testing.T, cfg Config) {
-	state, err := os.MkdirTemp("", "sg") //nolint:usetesting // sockets lie below, and their paths must be short
+	state, err := os.MkdirTemp("", "sg") // sockets lie below, and their paths must be short
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func needRoot(t *testing.T) {
 // newDir makes a directory with a short path, for sockets.
 func newDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "sg") //nolint:usetesting // t.TempDir is longer
+	dir, err := os.MkdirTemp("", "sg") // t.TempDir is longer
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -127,7 +127,7 @@ func serve(t *testing.T, dir string) *Listener {
 	l := New(dir)
 	s := &http.Server{
 		ConnState: l.ConnState,
-		Handler:   http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "here") }),
+		Handler:   http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "here") }),
 	}
 	var serving sync.WaitGroup
 	serving.Go(func() {

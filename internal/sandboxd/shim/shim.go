@@ -18,7 +18,7 @@ type Command struct {
 }
 
 // Tree is a started program with all its descendants.
-type Tree interface {
+type Tree interface { //nolint:interfacebloat // one program; a kernel needs all of it
 	// Pid is the program's process id.
 	Pid() int
 	// Signal sends a signal to the program alone.
