@@ -73,7 +73,7 @@ func TestRun(t *testing.T) {
 		}, nil
 	}}
 	w, err := post(t, s, "language=python&timeout=1.5&unknown=1", `print("hello")`)
-	want := `{"output":["hello\n"],"errors":[],"results":[],"status":"exited","executionCount":1,"durationMs":2,"start":"fresh","generation":1}` + "\n"
+	want := `{"output":["hello\n"],"errors":[],"results":[],"status":"exited","exitCode":0,"executionCount":1,"durationMs":2,"start":"fresh","generation":1}` + "\n"
 	if err != nil || w.Code != 200 || w.Body.String() != want || w.Header().Get("Content-Type") != "application/json" {
 		t.Errorf("%d %s %v, %v", w.Code, w.Body, w.Header(), err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"sandgate/internal/cell"
 	"sandgate/internal/httpapi"
 	"sandgate/sandboxclient"
 )
@@ -34,6 +35,11 @@ func (h *Handler) State(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	language, err := cell.Language(c)
+	if err != nil {
+		return err
+	}
+	codeContext := sandboxclient.DefaultContext(language)
 	ctx := c.Request().Context()
 	contexts, err := sandbox.Contexts(ctx)
 	if err != nil {
@@ -65,7 +71,7 @@ func (s *state) describe(kernel sandboxclient.CodeContext) {
 // Interrupt answers POST /notebook/interrupt: it ends the cell that runs, and
 // keeps the variables. When nothing runs it is a 409.
 func (h *Handler) Interrupt(c echo.Context) error {
-	sandbox, _, err := h.notebook(c)
+	sandbox, codeContext, err := h.codeContext(c)
 	if err != nil {
 		return err
 	}
@@ -82,7 +88,7 @@ func (h *Handler) Interrupt(c echo.Context) error {
 // Restart answers DELETE /notebook: the kernel ends with all it started, and
 // the next cell finds no variables. Files stay.
 func (h *Handler) Restart(c echo.Context) error {
-	sandbox, _, err := h.notebook(c)
+	sandbox, codeContext, err := h.codeContext(c)
 	if err != nil {
 		return err
 	}
@@ -90,4 +96,15 @@ func (h *Handler) Restart(c echo.Context) error {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
+}
+
+// codeContext opens the notebook that the query names, and names the context
+// of its language.
+func (h *Handler) codeContext(c echo.Context) (Sandbox, string, error) {
+	sandbox, _, err := h.notebook(c)
+	if err != nil {
+		return nil, "", err
+	}
+	language, err := cell.Language(c)
+	return sandbox, sandboxclient.DefaultContext(language), err
 }

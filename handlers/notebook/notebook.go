@@ -19,13 +19,9 @@ import (
 const App = "notebook"
 
 const (
-	language    = "python"
 	defaultName = "scratch"
 	maxName     = 128 // characters
 )
-
-// codeContext is the context that a notebook's cells run in.
-var codeContext = sandboxclient.DefaultContext(language)
 
 // Sandbox is what a notebook needs of its sandbox to run cells.
 type Sandbox interface {

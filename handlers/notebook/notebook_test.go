@@ -82,7 +82,7 @@ func TestRun(t *testing.T) {
 	r := newRoom(s)
 	w, err := ask(r.Run, "timeout=2", `{"k":x+1}`)
 	want := `{"output":[],"errors":[],"results":[{"text":"'d1'"},{"text":"{'k': 42}","json":{"k":42}}],` +
-		`"status":"exited","executionCount":2,"durationMs":1,"start":"running","generation":1,"values":["'d1'","{'k': 42}"]}` + "\n"
+		`"status":"exited","exitCode":0,"executionCount":2,"durationMs":1,"start":"running","generation":1,"values":["'d1'","{'k': 42}"]}` + "\n"
 	if err != nil || w.Code != 200 || w.Body.String() != want {
 		t.Errorf("%d %s, %v", w.Code, w.Body, err)
 	}

@@ -10,6 +10,7 @@ type Answer struct {
 	Results        []sandboxclient.Result   `json:"results"`
 	Error          *sandboxclient.CodeError `json:"error,omitempty"`
 	Status         sandboxclient.Status     `json:"status"`
+	ExitCode       int                      `json:"exitCode"` // 1 after an exception; of bash, its last command's
 	Signal         string                   `json:"signal,omitempty"`
 	ExecutionCount int                      `json:"executionCount"`
 	DurationMS     float64                  `json:"durationMs"`
@@ -29,6 +30,7 @@ func NewAnswer(run *sandboxclient.Run) Answer {
 		Results:        append([]sandboxclient.Result{}, run.Results...),
 		Error:          run.Exit.Error,
 		Status:         run.Exit.Status,
+		ExitCode:       run.Exit.ExitCode,
 		Signal:         run.Exit.Signal,
 		ExecutionCount: run.Exit.ExecutionCount,
 		DurationMS:     run.Exit.DurationMS,

@@ -125,7 +125,7 @@ func TestAnswer_empty(t *testing.T) {
 	got, err := json.Marshal(NewAnswer(&sandboxclient.Run{
 		Exit: sandboxclient.Exit{Status: sandboxclient.StatusExited, ExecutionCount: 3, DurationMS: 0.5}, Start: sandboxclient.StartRunning, Generation: 1,
 	}))
-	want := `{"output":[],"errors":[],"results":[],"status":"exited","executionCount":3,"durationMs":0.5,"start":"running","generation":1}`
+	want := `{"output":[],"errors":[],"results":[],"status":"exited","exitCode":0,"executionCount":3,"durationMs":0.5,"start":"running","generation":1}`
 	if err != nil || string(got) != want {
 		t.Errorf("%s, %v, want %s", got, err, want)
 	}

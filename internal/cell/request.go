@@ -13,7 +13,7 @@ import (
 )
 
 // Languages that cells can be written in; the first is meant when none is named.
-var Languages = []string{wire.Python}
+var Languages = []string{wire.Python, wire.JavaScript, wire.Bash}
 
 // A Request is a cell to be run, as a visitor asked for it.
 type Request struct {
@@ -39,6 +39,9 @@ func ReadRequest(c echo.Context, limit int64) (Request, error) {
 	source, err := Read(c, limit)
 	if err != nil {
 		return Request{}, err
+	}
+	if language == wire.Bash && strings.ContainsRune(source.Code, 0) {
+		return Request{}, sandboxclient.Errorf(sandboxclient.CodeInvalid, "bash cannot hold a NUL byte")
 	}
 	return Request{source.Code, sandboxclient.RunOptions{
 		Language:  language,

@@ -15,7 +15,7 @@ func bashRequest(id int, cell Cell) ([]byte, error) {
 		return nil, &wire.Error{Code: wire.CodeInvalid, Message: "bash cannot hold a NUL byte"}
 	}
 	stdin := base64.StdEncoding.EncodeToString(cell.Stdin)
-	return fmt.Appendf(nil, "__sandgate_begin %d '%s'; eval %s <\"$__sandgate_stdin\" 4>&-; __sandgate_end $?\n",
+	return fmt.Appendf(nil, "__sandgate_begin %d '%s'; eval %s <\"$__sandgate_stdin\" 4>&-; __sandgate_status=$?; trap - DEBUG; __sandgate_end $__sandgate_status\n",
 		id, stdin, bashQuote(cell.Code)), nil
 }
 

@@ -43,7 +43,7 @@ var languages = []language{{
 	main:        "main.js",
 	env:         []string{"NO_COLOR=1", "NODE_REPL_HISTORY="},
 }, {
-	name:        wire.Bash,
+	name: wire.Bash,
 	// The requests are its script, which it reads from descriptor 0.
 	interpreter: []string{"/bin/sh", "-c", "exec /bin/bash --noprofile --norc -s <&3 3<&-"},
 	main:        "main.sh",

@@ -93,7 +93,7 @@ func TestBash_cells(t *testing.T) {
 		{code: "false", exit: 1},
 		{code: "(exit 7)", exit: 7},
 		{code: "echo $?", stdout: "0\n"},
-		{code: "no-such-command", said: "bash: line 1: no-such-command: command not found", exit: 127},
+		{code: "no-such-command", said: "no-such-command: command not found", exit: 127},
 		{code: "if", said: "syntax error", exit: 2},
 		{code: "cat", stdin: "hi", stdout: "hi"},
 		{code: "cat", stdout: ""},

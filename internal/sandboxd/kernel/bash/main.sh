@@ -9,12 +9,13 @@ __sandgate_reply() {
 	builtin printf '{"id":%d,"pid":%d,"type":"%s"%s}\n' "$1" "$$" "$2" "$3" >&4
 }
 
-# __sandgate_begin ID STDIN: what is put back before a cell. Each interrupt
-# breaks the loops of one function, and children are killed from outside, so
-# sandboxd repeats it until the cell has ended.
+# __sandgate_begin ID STDIN: what is put back before a cell. An interrupt breaks
+# the loops of the function that runs, and then, before their next command,
+# those of its callers: a trap that a function takes away would come back with
+# its return, so the script itself does that. Children are killed from outside.
 __sandgate_begin() {
 	__sandgate_id=$1 __sandgate_stdin=/dev/null
-	trap 'break 1000 2>/dev/null' INT
+	trap 'trap "break 1000 2>/dev/null" DEBUG; break 1000 2>/dev/null' INT
 	[[ -z $2 ]] && return
 	__sandgate_stdin=$(command -p mktemp /tmp/.stdin-XXXXXX) &&
 		builtin printf %s "$2" | command -p base64 -d >"$__sandgate_stdin"
