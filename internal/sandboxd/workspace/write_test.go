@@ -320,7 +320,8 @@ func TestWrite_conditionalWritersLoseNoUpdate(t *testing.T) {
 				f.Close()
 				must(t, err)
 				var n int
-				fmt.Sscan(string(content), &n)
+				_, err = fmt.Sscan(string(content), &n)
+				must(t, err)
 				_, err = w.Write(t.Context(), "counter", strings.NewReader(fmt.Sprint(n+1)), Conditions{IfMatch: f.Info.ETag})
 				if err == nil {
 					done++
@@ -339,7 +340,7 @@ func TestWrite_conditionalWritersLoseNoUpdate(t *testing.T) {
 func TestWrite_onAFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	must(t, unix.Mount("tmpfs", dir, "tmpfs", 0, "size=1m,nr_inodes=20"))
-	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
+	t.Cleanup(func() { must(t, unix.Unmount(dir, unix.MNT_DETACH)) })
 	w := openAt(t, dir)
 	put(t, w, "f", "before")
 
@@ -367,7 +368,7 @@ func TestWrite_onAFullDisk(t *testing.T) {
 func TestWrite_onAReadOnlyDisk(t *testing.T) {
 	dir := t.TempDir()
 	must(t, unix.Mount("tmpfs", dir, "tmpfs", unix.MS_RDONLY, ""))
-	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
+	t.Cleanup(func() { must(t, unix.Unmount(dir, unix.MNT_DETACH)) })
 	_, err := openAt(t, dir).Write(t.Context(), "f", strings.NewReader(""), Conditions{})
 	wantCode(t, err, wire.CodeForbidden)
 }
