@@ -58,7 +58,7 @@ func routes(client *sandboxclient.Client, cfg Config) []route {
 		{"GET", "/files", "path=&download=", files.App, working, "a file's bytes, or a directory's entries as JSON", workspace.Get},
 		{"DELETE", "/files", "path=&recursive=", files.App, working, "remove a file or a directory", workspace.Delete},
 
-		{"GET", "/search", "q=&timeout=", search.App, working, "the lines in these files that match, as grep -rn prints them", searcher.Search},
+		{"GET", "/search", "q=&path=&fixed=&ignoreCase=&word=&include=&exclude=&context=&maxMatches=&timeout=", search.App, working, "the lines in these files that match, as grep -rn prints them", searcher.Search},
 	}
 }
 

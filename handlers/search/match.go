@@ -2,23 +2,27 @@ package search
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
-// A match is one line that grep found. Of a very long one, Text is the part
-// around the first place where the term stands literally, Offset how many bytes
-// of the line come before it.
+// A match is one line that grep found, with the lines around it.
 type match struct {
-	Path   string `json:"path"`
+	Path string `json:"path"`
+	line
+	Before []line `json:"before,omitempty"`
+	After  []line `json:"after,omitempty"`
+}
+
+// A line of a file. Of a very long one, Text is the part around the first place
+// where the term stands literally, Offset how many bytes come before it.
+type line struct {
 	Line   int    `json:"line"`
 	Text   string `json:"text"`
 	Cut    bool   `json:"cut,omitempty"`
 	Offset int    `json:"offset,omitempty"`
-
-	whole string
 }
 
 // What is shown of a very long line.
@@ -27,82 +31,104 @@ const (
 	lineBefore = 200
 )
 
-// parse reads grep's output: name, NUL, line number, colon, text, newline. The
-// output is the sandbox's, so what does not read like that ends the reading.
-// It gives the matches by path, and whether there were more.
-func parse(output []byte, term string, cut bool, most int) ([]match, bool) {
+// structured gives the matches as JSON shows them. A line may stand around
+// several, so their text is bounded again: it says whether there was more.
+func (q query) structured(records []record, most int64) ([]match, bool) {
 	matches := []match{}
-	for len(output) > 0 {
-		record, rest, ok := next(output)
-		if !ok {
-			matches = rescue(matches, output, term)
-			cut = true
-			break
+	for _, s := range spans(records, q.context) {
+		if most <= 0 {
+			return matches, true
 		}
-		if len(matches) == most {
-			cut = true
-			break
+		r := records[s.match]
+		matches = append(matches, match{
+			Path:   valid(r.path),
+			line:   q.line(r),
+			Before: q.lines(records[s.from:s.match]),
+			After:  q.lines(records[s.match+1 : s.to]),
+		})
+		for _, r := range records[s.from:s.to] {
+			most -= int64(min(len(r.text), maxLine))
 		}
-		matches = append(matches, record.match(term))
-		output = rest
 	}
-	slices.SortStableFunc(matches, func(a, b match) int { return strings.Compare(a.Path, b.Path) })
-	return matches, cut
+	return matches, false
 }
 
-// rescue keeps the beginning of a record whose end was cut off when it is all
-// that was found: one huge line shall not look like none.
-func rescue(matches []match, output []byte, term string) []match {
-	if len(matches) > 0 {
-		return matches
+func (q query) lines(records []record) []line {
+	var lines []line
+	for _, r := range records {
+		lines = append(lines, q.line(r))
 	}
-	record, _, ok := next(append(wholeRunes(output), '\n'))
-	if !ok {
-		return matches
+	return lines
+}
+
+func (q query) line(r record) line {
+	part, offset := q.preview(r.text)
+	return line{Line: r.line, Text: valid(part), Offset: offset, Cut: len(part) < len(r.text)}
+}
+
+// plain gives the matches as grep prints them.
+func (q query) plain(records []record) string {
+	var b strings.Builder
+	printed := 0
+	for _, s := range spans(records, q.context) {
+		if q.context > 0 && 0 < printed && printed <= s.from && !follows(records[printed-1], records[s.from]) {
+			b.WriteString("--\n")
+		}
+		for _, r := range records[max(s.from, printed):max(s.to, printed)] {
+			sign := "-"
+			if r.matches {
+				sign = ":"
+			}
+			fmt.Fprintf(&b, "%s%s%d%s%s\n", valid(r.path), sign, r.line, sign, valid(r.text))
+		}
+		printed = max(s.to, printed)
 	}
-	return append(matches, record.match(term))
-}
-
-// A record is a match as bytes.
-type record struct {
-	path []byte
-	line int
-	text []byte
-}
-
-func next(output []byte) (r record, rest []byte, ok bool) {
-	path, output, okPath := bytes.Cut(output, []byte{0})
-	number, output, okNumber := bytes.Cut(output, []byte{':'})
-	text, rest, okText := bytes.Cut(output, []byte{'\n'})
-	line, err := strconv.Atoi(string(number))
-	return record{path, line, text}, rest, okPath && okNumber && okText && err == nil && line > 0
-}
-
-func (r record) match(term string) match {
-	m := match{Path: valid(r.path), Line: r.line, whole: valid(r.text)}
-	part, offset := preview(r.text, term)
-	m.Text, m.Offset, m.Cut = valid(part), offset, len(part) < len(r.text)
-	return m
+	return b.String()
 }
 
 func valid(text []byte) string { return strings.ToValidUTF8(string(text), "\uFFFD") }
 
 // preview gives the part of a line that is shown, and where it begins.
-func preview(text []byte, term string) ([]byte, int) {
+func (q query) preview(text []byte) ([]byte, int) {
 	if len(text) <= maxLine {
 		return text, 0
 	}
-	start := 0
-	for alternative := range strings.SplitSeq(term, "\n") {
-		if at := bytes.Index(text, []byte(alternative)); alternative != "" && at >= 0 {
-			start = max(at-lineBefore, 0)
-			break
-		}
-	}
+	start := max(q.find(text)-lineBefore, 0)
 	for start > 0 && !utf8.RuneStart(text[start]) {
 		start--
 	}
 	return wholeRunes(text[start:min(start+maxLine, len(text))]), start
+}
+
+// maxAlternatives bounds how many of a term's are looked for in a long line.
+const maxAlternatives = 16
+
+// find gives the first place of an alternative that stands literally in the
+// text; 0 if none does.
+func (q query) find(text []byte) int {
+	same := func(s []byte) []byte { return s }
+	if q.ignoreCase {
+		same = lower
+	}
+	text = same(text)
+	for i, alternative := range strings.SplitN(q.term, "\n", maxAlternatives+1) {
+		at := bytes.Index(text, same([]byte(alternative)))
+		if i < maxAlternatives && alternative != "" && at >= 0 {
+			return at
+		}
+	}
+	return 0
+}
+
+// lower is bytes.ToLower for ASCII alone, which keeps every byte in its place.
+func lower(text []byte) []byte {
+	text = slices.Clone(text)
+	for i, c := range text {
+		if 'A' <= c && c <= 'Z' {
+			text[i] = c + 'a' - 'A'
+		}
+	}
+	return text
 }
 
 // wholeRunes drops a rune that is cut at the end. Bytes that are no UTF-8 stay.

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -182,4 +183,30 @@ func FuzzFailureMessage(f *testing.F) {
 			t.Errorf("%q is told as %q", message, body)
 		}
 	})
+}
+
+func TestQueryAll(t *testing.T) {
+	for query, want := range map[string][]string{
+		"":                     nil,
+		"other=1":              nil,
+		"q":                    {""},
+		"q=a&x=b&%71=c%20d&q=": {"a", "c d", ""},
+	} {
+		if got := QueryAll(asked(query), "q"); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", query, got, want)
+		}
+	}
+}
+
+func TestQueryNumber(t *testing.T) {
+	for query, want := range map[string]int{"": 7, "n=1": 1, "n=10": 10, "n=05": 5} {
+		if got, err := QueryNumber(asked(query), "n", 1, 10, 7); got != want || err != nil {
+			t.Errorf("%q: %d, %v, want %d", query, got, err, want)
+		}
+	}
+	for _, query := range []string{"n", "n=", "n=0", "n=11", "n=-1", "n=1.5", "n=1e1", "n=99999999999999999999", "n=%201"} {
+		if _, err := QueryNumber(asked(query), "n", 1, 10, 7); sandboxclient.CodeOf(err) != sandboxclient.CodeInvalid {
+			t.Errorf("%q: %v", query, err)
+		}
+	}
 }

@@ -1,9 +1,14 @@
 package httpapi
 
 import (
+	"iter"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
+
+	"sandgate/sandboxclient"
 )
 
 // Query gives the first value of a query parameter and whether it is there. It
@@ -11,13 +16,38 @@ import (
 // blank, and a % that begins no escape is a %. So no query is malformed, and
 // none loses a parameter as net/url does with q=100% and path=a;b.
 func Query(c echo.Context, name string) (string, bool) {
-	for pair := range strings.SplitSeq(c.Request().URL.RawQuery, "&") {
-		key, value, _ := strings.Cut(pair, "=")
-		if pair != "" && unescape(key) == name {
-			return unescape(value), true
-		}
+	for value := range queryValues(c, name) {
+		return value, true
 	}
 	return "", false
+}
+
+// QueryAll gives every value of a query parameter that may be repeated.
+func QueryAll(c echo.Context, name string) []string { return slices.Collect(queryValues(c, name)) }
+
+func queryValues(c echo.Context, name string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for pair := range strings.SplitSeq(c.Request().URL.RawQuery, "&") {
+			key, value, _ := strings.Cut(pair, "=")
+			if pair != "" && unescape(key) == name && !yield(unescape(value)) {
+				return
+			}
+		}
+	}
+}
+
+// QueryNumber reads a whole number from the query. It is otherwise when the
+// parameter is not there.
+func QueryNumber(c echo.Context, name string, least, most, otherwise int) (int, error) {
+	text, ok := Query(c, name)
+	if !ok {
+		return otherwise, nil
+	}
+	number, err := strconv.Atoi(text)
+	if err != nil || number < least || number > most {
+		return 0, sandboxclient.Errorf(sandboxclient.CodeInvalid, "%s is a whole number from %d to %d", name, least, most)
+	}
+	return number, nil
 }
 
 func unescape(s string) string {
