@@ -12,6 +12,7 @@ import (
 
 	"sandgate/internal/sandboxd/execution"
 	"sandgate/internal/sandboxd/launch"
+	"sandgate/internal/sandboxd/memory"
 	"sandgate/internal/sandboxd/shim"
 	"sandgate/sandboxclient/wire"
 )
@@ -41,12 +42,19 @@ func Start(starter shim.Starter, x *execution.Execution, req wire.ExecRequest) e
 	p.closeTheirs()
 	if err != nil {
 		p.closeOurs()
-		return launch.Error(err)
+		return refusal(x, err)
 	}
 	x.Emit(wire.Event{Type: wire.EventStart, Start: &wire.Start{}})
 	r := run{execution: x, tree: tree, pipes: p, begin: begin}
 	go r.toTheEnd(req)
 	return nil
+}
+
+func refusal(x *execution.Execution, err error) error {
+	if x.Context().Err() != nil {
+		return &wire.Error{Code: wire.CodeConflict, Message: "The execution was canceled before it began."}
+	}
+	return launch.Error(err)
 }
 
 func prepare(req wire.ExecRequest) (shim.Command, error) {
@@ -91,6 +99,9 @@ func (r run) toTheEnd(req wire.ExecRequest) {
 	r.pipes.drain()
 	streams.Wait()
 	r.pipes.closeOurs()
+	if _, struck := memory.Struck(r.tree); struck && status == "" && r.tree.Status() != 0 {
+		status = wire.StatusOOMKilled
+	}
 	r.execution.Complete(exit(r.tree.Status(), status, took))
 }
 

@@ -49,7 +49,8 @@ func NewPool(exe string, args ...string) *Pool {
 	return p
 }
 
-// Start starts a program in an idle shim, or in a new one.
+// Start starts a program in an idle shim, or in a new one. A shim that says why
+// it could not is kept; one that says nothing is lost, and goes its own way.
 func (p *Pool) Start(ctx context.Context, cmd Command) (Tree, error) {
 	if len(cmd.Files) > maxFiles {
 		return nil, fmt.Errorf("shim: more than %d files", maxFiles)
@@ -63,11 +64,14 @@ func (p *Pool) Start(ctx context.Context, cmd Command) (Tree, error) {
 		return nil, err
 	}
 	t := &tree{pool: p, worker: w, done: make(chan struct{})}
-	if err := w.start(ctx, t, path, cmd); err != nil {
-		p.put(w)
-		return nil, err
+	err = w.start(ctx, t, path, cmd)
+	if err == nil {
+		return t, nil
 	}
-	return t, nil
+	if _, answered := errors.AsType[*StartError](err); answered {
+		p.put(w)
+	}
+	return nil, err
 }
 
 // Close ends all trees and returns when they are gone; the shims follow.

@@ -119,3 +119,23 @@ func TestPool_closeEndsWhatRuns(t *testing.T) {
 		t.Error("a closed pool starts programs")
 	}
 }
+
+func TestPool_replacesIdleShimsThatDied(t *testing.T) {
+	p := newPool(t)
+	shell(t, p, "true").await(t)
+	for begin := time.Now(); ; <-time.After(time.Millisecond) {
+		shims := p.liveShims()
+		if len(shims) == 0 {
+			break
+		}
+		if time.Since(begin) > hang {
+			t.Fatalf("%d are still thought to live", len(shims))
+		}
+		for pid := range shims {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	if got := shell(t, p, "echo started").output(t); got != "started\n" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -24,7 +24,9 @@ type Tree interface { //nolint:interfacebloat // one program; a kernel needs all
 	// Signal sends a signal to the program alone.
 	Signal(sig syscall.Signal) error
 	// KillSince kills the descendants (not the program itself) that were
-	// started at or after t, and what they started in turn.
+	// started at or after t, and what they started in turn. Systems tell start
+	// times in hundredths of a second: what was started some 20 ms before t may
+	// be killed as well, never the other way round.
 	KillSince(t time.Time) error
 	// Kill ends the program and all its descendants; Done follows.
 	Kill()
