@@ -23,7 +23,7 @@ func (s *server) exec(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer bind(r.Context(), x, req.Detach)()
-	if err := command.Start(s.pool, x, req); err != nil {
+	if err := command.Start(s.starter, x, req); err != nil {
 		s.executions.Discard(x)
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"sandgate/internal/sandboxd/codecontext"
 	"sandgate/internal/sandboxd/execution"
 	"sandgate/internal/sandboxd/link"
+	"sandgate/internal/sandboxd/memory"
 	"sandgate/internal/sandboxd/reaper"
 	"sandgate/internal/sandboxd/shim"
 	"sandgate/internal/sandboxd/workspace"
@@ -54,15 +55,22 @@ func serve(log *slog.Logger) int {
 	}
 	defer files.Close()
 	pool := shim.NewPool("/proc/self/exe", os.Args[0], "shim")
-	s := newServer(log, files, pool, interpreters(pool))
+	starter := shim.Starter(pool)
+	if os.Getenv(wire.MemoryVariable) != "" {
+		guard := memory.NewGuard(pool, log)
+		go guard.Watch(ctx)
+		starter = guard
+	}
+	s := newServer(log, files, pool, starter, interpreters(starter))
 	return s.serve(ctx, link.New(wire.LinkDir))
 }
 
-func newServer(log *slog.Logger, files *workspace.Workspace, pool *shim.Pool, start codecontext.StartFunc) *server {
+func newServer(log *slog.Logger, files *workspace.Workspace, pool *shim.Pool, starter shim.Starter, start codecontext.StartFunc) *server {
 	return &server{
 		log:        log,
 		started:    time.Now().UTC(),
 		pool:       pool,
+		starter:    starter,
 		executions: execution.NewRegistry(),
 		contexts:   codecontext.NewSet(start),
 		files:      files,

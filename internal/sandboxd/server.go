@@ -17,6 +17,7 @@ type server struct {
 	log        *slog.Logger
 	started    time.Time
 	pool       *shim.Pool
+	starter    shim.Starter // the pool, with a guard around it
 	executions *execution.Registry
 	contexts   *codecontext.Set
 	files      *workspace.Workspace

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	specs "github.com/opencontainers/runtime-spec/specs-go"
 
 	"sandgate/sandboxclient"
+	"sandgate/sandboxclient/wire"
 )
 
 const (
@@ -40,6 +42,7 @@ func (d *Driver) spec(s sandboxclient.Spec) (*specs.Spec, error) {
 	}
 	if d.engine.kind == kindRunsc {
 		spec.Linux.Resources.Pids.Limit = new(runscTasks(s.Limits))
+		spec.Process.Env = append(spec.Process.Env, fmt.Sprintf("%s=%d", wire.MemoryVariable, s.Limits.MemoryBytes))
 		return spec, nil
 	}
 	return spec, shareKernel(spec)

@@ -19,6 +19,11 @@ const (
 	TokenName  = "token"
 )
 
+// MemoryVariable is set in sandboxd's environment, to the limit in bytes, where
+// the limit is one of the whole sandbox and is shown as its total memory: it
+// must then be seen to from inside.
+const MemoryVariable = "SANDGATE_MEMORY"
+
 // RoleServe is the role of a connection on which sandboxd answers requests.
 const RoleServe = "serve"
 

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"sandgate/internal/sandboxd/memory"
 	"sandgate/internal/sandboxd/shim"
 	"sandgate/sandboxclient/wire"
 )
@@ -56,6 +57,8 @@ type Kernel struct {
 	cancel context.CancelCauseFunc // of the running cell
 	reason string                  // why we ended it, if we did
 
+	outOfMemory bool // that is the reason
+
 	done chan struct{}
 }
 
@@ -101,6 +104,11 @@ func startIn(ctx context.Context, dir string, starter shim.Starter, spec Spec) (
 // watch ends with the process.
 func (k *Kernel) watch() {
 	<-k.tree.Done()
+	if why, struck := memory.Struck(k.tree); struck {
+		k.mu.Lock()
+		k.reason, k.outOfMemory = why, true
+		k.mu.Unlock()
+	}
 	k.pipes.requests.Close()
 	close(k.done)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"sandgate/internal/sandboxd/memory"
 	"sandgate/sandboxclient/wire"
 )
 
@@ -141,6 +142,9 @@ func (r *run) output(got incoming) {
 // finish ends a cell that the program says has ended.
 func (r *run) finish(done *reply) wire.Exit {
 	r.k.intake.drain(r.output)
+	if why, struck := memory.Struck(r.k.tree); struck {
+		r.emit(wire.Event{Type: wire.EventWarning, Code: "out_of_memory", Message: "A process of this cell was ended, " + why})
+	}
 	failure := boundedError(done.Error)
 	if !r.interruption.begun {
 		r.print(failure)
@@ -184,6 +188,10 @@ func (r *run) died() wire.Exit {
 	}
 	exit := exitOf(r.k.tree.Status())
 	exit.KernelDied = r.k.Died()
+	if r.k.outOfMemory { // written before done was closed
+		exit.Status = wire.StatusOOMKilled
+		r.print(&wire.CodeError{Traceback: []string{exit.KernelDied}})
+	}
 	if r.interruption.begun {
 		r.interruption.pending.Wait()
 		exit.Status = causeOf(r.ctx)

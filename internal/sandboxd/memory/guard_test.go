@@ -1,0 +1,125 @@
+package memory
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sandgate/internal/sandboxd/shim"
+)
+
+// program is a started program for a test.
+type program struct {
+	pid  int
+	done chan struct{}
+}
+
+func (p *program) Pid() int                    { return p.pid }
+func (p *program) Signal(syscall.Signal) error { return nil }
+func (p *program) KillSince(time.Time) error   { return nil }
+func (p *program) Kill()                       {}
+func (p *program) Done() <-chan struct{}       { return p.done }
+func (p *program) Status() syscall.WaitStatus  { return 0 }
+
+type starter map[string]*program
+
+func (s starter) Start(_ context.Context, cmd shim.Command) (shim.Tree, error) {
+	return s[cmd.Argv[0]], nil
+}
+
+// The largest process goes, its own program is told, and nobody else.
+func TestGuard_strikesTheLargestAndTellsItsProgram(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		programs := starter{"hog": {10, make(chan struct{})}, "other": {20, make(chan struct{})}}
+		g := NewGuard(programs, slog.New(slog.DiscardHandler))
+		available, killed := int64(1<<30), []int{}
+		g.usage = func() (usage, error) { return usage{total: 1 << 30, available: available}, nil }
+		g.largest = func() (process, error) { return process{pid: 12, resident: 9 << 20, lineage: []int{12, 11, 10, 5}}, nil }
+		g.kill = func(pid int) error {
+			killed = append(killed, pid)
+			available = 1 << 30
+			return nil
+		}
+		hog, _ := g.Start(t.Context(), shim.Command{Argv: []string{"hog"}})
+		other, _ := g.Start(t.Context(), shim.Command{Argv: []string{"other"}})
+		ctx, stop := context.WithCancel(t.Context())
+		go g.Watch(ctx)
+		time.Sleep(time.Minute)
+		if len(killed) != 0 {
+			t.Fatalf("killed %v while there was enough", killed)
+		}
+		available = 100 << 20
+		time.Sleep(time.Second)
+		if len(killed) != 1 || killed[0] != 12 {
+			t.Fatalf("killed %v", killed)
+		}
+		why, struck := Struck(hog)
+		if !struck || why != "out of memory: the sandbox has 1024 MiB in all" {
+			t.Errorf("the hog is told %q, %v", why, struck)
+		}
+		if _, again := Struck(hog); again {
+			t.Error("it is told twice")
+		}
+		if _, struck := Struck(other); struck {
+			t.Error("another is told")
+		}
+		close(programs["hog"].done)
+		close(programs["other"].done)
+		stop()
+		synctest.Wait()
+		if len(g.trees) != 0 {
+			t.Errorf("%d programs are remembered", len(g.trees))
+		}
+	})
+}
+
+// The less is left, the closer are the looks.
+func TestGuard_looksCloserTheLessIsLeft(t *testing.T) {
+	g := NewGuard(starter{}, slog.New(slog.DiscardHandler))
+	g.largest = func() (process, error) { return process{}, os.ErrNotExist }
+	last := time.Duration(1 << 62)
+	for _, mib := range []int64{1024, 512, 300, 200, 150, 130} {
+		g.usage = func() (usage, error) { return usage{total: 1 << 30, available: mib << 20}, nil }
+		wait := g.look()
+		if wait > last || wait < closest || wait > longest {
+			t.Errorf("with %d MiB left the next look is in %s, after %s", mib, wait, last)
+		}
+		last = wait
+	}
+}
+
+func TestParseUsage(t *testing.T) {
+	u, err := parseUsage([]byte("MemTotal:  1048576 kB\nMemFree: 1 kB\nMemAvailable:  991628 kB\nHugePages_Total: 0\n\nx\n"))
+	if err != nil || u.total != 1<<30 || u.available != 991628<<10 {
+		t.Errorf("%+v, %v", u, err)
+	}
+	if _, err := parseUsage([]byte("MemAvailable: 1 kB")); err == nil {
+		t.Error("no total is no error")
+	}
+	if small := (usage{total: 64 << 20}); small.reserve() != 16<<20 {
+		t.Errorf("of 64 MiB %d are kept back", small.reserve())
+	}
+}
+
+// A hostile name in stat moves no field.
+func TestReadStat(t *testing.T) {
+	dir := t.TempDir()
+	line := "7 (a) R 1 (b) S 42 7 7 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 100 5000 3 0"
+	if err := os.WriteFile(filepath.Join(dir, "stat"), []byte(line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	resident, parent, err := readStat(dir)
+	if err != nil || parent != 42 || resident != 3*int64(os.Getpagesize()) {
+		t.Errorf("%d, %d, %v", resident, parent, err)
+	}
+	resident, parent, err = readStat("/proc/" + strconv.Itoa(os.Getpid()))
+	if err != nil || parent != os.Getppid() || resident == 0 {
+		t.Errorf("of this process: %d, %d, %v", resident, parent, err)
+	}
+}
