@@ -163,15 +163,16 @@ func (c *codeContext) run(next *cell) {
 	}
 	ctx, stop := next.deadline()
 	defer stop()
+	interpreter := c.interpreter
 	unbind := context.AfterFunc(c.ctx, func() {
 		next.x.Cancel(wire.StatusCanceled)
-		c.interpreter.Close()
+		interpreter.Close()
 	})
 	defer unbind()
 
 	begin := time.Now()
 	c.begin(next)
-	exit := c.interpreter.Run(ctx, Cell{Code: next.code, Stdin: next.stdin}, next.x.Emit)
+	exit := interpreter.Run(ctx, Cell{Code: next.code, Stdin: next.stdin}, next.x.Emit)
 	exit.DurationMS = float64(time.Since(begin).Microseconds()) / 1000
 	exit.ExecutionCount = c.finish()
 	if exit.KernelDied == "" {
