@@ -52,7 +52,9 @@ func (h *Handler) Search(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, s := c.Request().Context(), h.open(httpapi.Owner(c))
+	ctx, cancel := context.WithCancel(c.Request().Context())
+	defer cancel() // a count that nobody waits for
+	s := h.open(httpapi.Owner(c))
 	file, err := target(ctx, s, q.path)
 	if err != nil {
 		return err
@@ -62,10 +64,10 @@ func (h *Handler) Search(c echo.Context) error {
 		counted = h.count(ctx, s, q)
 	}
 	found, err := h.search(ctx, s, q, file)
-	passed := counted()
 	if err != nil {
 		return err
 	}
+	passed := counted()
 	passed.Binary = found.binaries
 	return h.render(c, q, found, passed)
 }
