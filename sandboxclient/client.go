@@ -80,6 +80,7 @@ type Client struct {
 
 	executions executions
 	census     *census
+	describer  Describer // nil: the driver lacks the power
 
 	mu      sync.Mutex
 	lives   map[ID]*lifecycle // those that run, start or end
@@ -90,7 +91,8 @@ type Client struct {
 // and run Reap beside them.
 func New(opts Options) *Client {
 	opts = opts.withDefaults()
-	return &Client{opts: opts, lives: make(map[ID]*lifecycle), census: newCensus(opts)}
+	describer, _ := opts.Driver.(Describer)
+	return &Client{opts: opts, lives: make(map[ID]*lifecycle), census: newCensus(opts), describer: describer}
 }
 
 // Sandbox gives a handle. It does no I/O: the first operation finds or creates

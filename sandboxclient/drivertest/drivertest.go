@@ -94,6 +94,7 @@ func checks() []check {
 		{"isolation of two sandboxes", checkNeighbours},
 
 		{"limits are told inside", checkLimitsSeen},
+		{"how limits are held is told", checkDescription},
 		{"a memory hog dies and is noticed", checkMemory},
 		{"a fork bomb leaves sandboxd answering", checkForkBomb},
 		{"disposable trees are bounded", checkTmp},
