@@ -18,6 +18,8 @@ type Config struct {
 	AllowedHosts         []string
 	AllowUnauthenticated bool
 
+	AllowUnprovenIsolation bool
+
 	StateDir string
 	Database string
 

@@ -6,17 +6,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sys/unix"
-
-	"sandgate/sandboxclient"
 )
 
 // An examination looks at one thing that sandboxes need. It gives what it found, or
@@ -27,9 +23,9 @@ type examination struct {
 }
 
 // doctor says of everything that sandboxes need whether it is there, and at
-// last makes one.
+// last makes one and looks at it from inside.
 func doctor(ctx context.Context, cfg Config, w io.Writer) error {
-	failed := 0
+	r := &findings{w: w}
 	for _, c := range []examination{
 		{"rights", lookAtRights},
 		{"kernel", lookAtKernel},
@@ -38,22 +34,17 @@ func doctor(ctx context.Context, cfg Config, w io.Writer) error {
 		{"sandboxd", lookAtSandboxd},
 		{"python", lookAtPython},
 		{"state", lookAtState},
-		{"sandbox", trySandbox},
 	} {
-		if c.name == "sandbox" && failed > 0 {
-			fmt.Fprintf(w, "--    %-9s not tried, because of what failed above\n", c.name)
-			continue
-		}
 		found, err := c.look(ctx, cfg)
-		if err != nil {
-			failed++
-			fmt.Fprintf(w, "FAIL  %-9s %v\n", c.name, err)
-			continue
-		}
-		fmt.Fprintf(w, "ok    %-9s %s\n", c.name, found)
+		r.tell(c.name, found, err)
 	}
-	if failed > 0 {
-		return fmt.Errorf("%d of the checks failed", failed)
+	if r.failed > 0 {
+		r.skip("sandbox", "not tried, because of what failed above")
+	} else {
+		tellSandbox(ctx, cfg, r)
+	}
+	if r.failed > 0 {
+		return fmt.Errorf("%d of the checks failed", r.failed)
 	}
 	return nil
 }
@@ -162,32 +153,4 @@ func lookAtState(_ context.Context, cfg Config) (string, error) {
 		return cfg.StateDir + ", on which a gateway works at the moment", nil
 	}
 	return cfg.StateDir, nil
-}
-
-// trySandbox makes a sandbox beside everything that is in use, runs a cell in
-// it and leaves nothing behind.
-func trySandbox(ctx context.Context, cfg Config) (_ string, err error) {
-	cfg.Database = ""
-	cfg.StateDir, err = os.MkdirTemp("", "sandgate-")
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(cfg.StateDir)) }()
-	client, closeClient, err := openClient(ctx, cfg, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, closeClient()) }()
-
-	begin := time.Now()
-	sandbox := client.Sandbox(sandboxclient.Ref{Owner: "local", App: "doctor", Name: "trial"})
-	run, err := sandbox.RunCode(ctx, "print(1)", sandboxclient.RunOptions{})
-	if err != nil {
-		return "", err
-	}
-	if run.Stdout != "1\n" {
-		return "", fmt.Errorf("print(1) printed %.100q and %.500q", run.Stdout, run.Stderr)
-	}
-	took := time.Since(begin).Round(time.Millisecond)
-	return fmt.Sprintf("started and ran print(1) in %v", took), sandbox.Destroy(ctx, sandboxclient.RemoveWorkspace)
 }

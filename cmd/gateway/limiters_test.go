@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"sandgate/handlers/sandboxapi"
 	"sandgate/internal/httpapi"
 	"sandgate/sandboxclient"
 )
@@ -15,7 +16,7 @@ import (
 // Every route competes with its kind; only what takes long competes with work.
 func TestLimiters_coverEveryRoute(t *testing.T) {
 	limits := newLimiters(defaults(), prometheus.NewPedanticRegistry())
-	for _, r := range routes(sandboxclient.New(sandboxclient.Options{}), defaults()) {
+	for _, r := range routes(sandboxclient.New(sandboxclient.Options{}), defaults(), sandboxapi.Document{}) {
 		if limits[r.kind] == nil {
 			t.Errorf("%s %s is of kind %q", r.method, r.path, r.kind)
 		}

@@ -11,6 +11,7 @@ import (
 	"sandgate/handlers/executions"
 	"sandgate/handlers/files"
 	"sandgate/handlers/notebook"
+	"sandgate/handlers/sandboxapi"
 	"sandgate/handlers/search"
 	"sandgate/internal/httpapi"
 	"sandgate/sandboxclient"
@@ -26,7 +27,7 @@ type route struct {
 }
 
 // routes lists every route, in the order in which a visitor meets them.
-func routes(client *sandboxclient.Client, cfg Config) []route {
+func routes(client *sandboxclient.Client, cfg Config, capabilities sandboxapi.Document) []route {
 	runner := coderunner.New(func(owner, name string) coderunner.Sandbox {
 		return client.Sandbox(sandboxclient.Ref{Owner: owner, App: coderunner.App, Name: name})
 	}, int64(cfg.MaxBody))
@@ -59,6 +60,8 @@ func routes(client *sandboxclient.Client, cfg Config) []route {
 		{"DELETE", "/files", "path=&recursive=", files.App, working, "remove a file or a directory", workspace.Delete},
 
 		{"GET", "/search", "q=&path=&fixed=&ignoreCase=&word=&include=&exclude=&context=&maxMatches=&timeout=", search.App, working, "the lines in these files that match, as grep -rn prints them", searcher.Search},
+
+		{"GET", "/v1/capabilities", "", sandboxapi.App, steering, "what is enforced here and how, and what is not; languages, runtime", sandboxapi.New(capabilities).Capabilities},
 	}
 }
 

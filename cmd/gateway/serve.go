@@ -58,7 +58,7 @@ func serve(ctx context.Context, cfg Config, stdout, stderr io.Writer) (err error
 	adminServer := newAdmin(&ready, registry, httpapi.NewGuard(cfg.hosts()), log)
 	defer startAdmin(adminServer, admin, log)()
 
-	client, closeClient, err := openClient(ctx, cfg, log, registry)
+	sandboxes, closeClient, err := openClient(ctx, cfg, log, registry)
 	if err != nil && ctx.Err() != nil {
 		log.Info("stopped while starting", "error", err)
 		return nil
@@ -69,7 +69,7 @@ func serve(ctx context.Context, cfg Config, stdout, stderr io.Writer) (err error
 	defer closeWith(&err, closeClient)
 
 	api := httpapi.New(httpapi.Options{Logger: log, Registry: registry, Guard: httpapi.NewGuard(cfg.hosts())})
-	mount(api, routes(client, cfg), newLimiters(cfg, registry))
+	mount(api, routes(sandboxes.client, cfg, sandboxes.proof.document), newLimiters(cfg, registry))
 	server := newServer(api, log)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(apps) }() // ends with the server's shutdown
@@ -88,10 +88,16 @@ func serve(ctx context.Context, cfg Config, stdout, stderr io.Writer) (err error
 	return err
 }
 
-// openClient opens what sandboxes need, from the state directory up, and
-// takes over what an earlier gateway left. The function it returns ends the
+// opened is what serving needs of the sandboxes.
+type opened struct {
+	client *sandboxclient.Client
+	proof  proof
+}
+
+// openClient opens what sandboxes need, from the state directory up,
+// proves their isolation and takes over what an earlier gateway left. The function it returns ends the
 // sandboxes and gives everything back.
-func openClient(ctx context.Context, cfg Config, log *slog.Logger, registry prometheus.Registerer) (_ *sandboxclient.Client, _ func() error, err error) {
+func openClient(ctx context.Context, cfg Config, log *slog.Logger, registry prometheus.Registerer) (_ opened, _ func() error, err error) {
 	var undo closers
 	defer func() {
 		if err != nil {
@@ -100,26 +106,33 @@ func openClient(ctx context.Context, cfg Config, log *slog.Logger, registry prom
 	}()
 	state, err := openState(cfg.StateDir)
 	if err != nil {
-		return nil, nil, err
+		return opened{}, nil, err
 	}
 	undo.add(state.Close)
 	records, err := store.Open(ctx, cfg.database())
 	if err != nil {
-		return nil, nil, err
+		return opened{}, nil, err
 	}
 	undo.add(records.Close)
 	driver, err := newDriver(ctx, cfg, log)
 	if err != nil {
-		return nil, nil, err
+		return opened{}, nil, err
 	}
 	undo.add(driver.Close)
+	proof, err := prove(ctx, cfg, driver, records, state.key, log)
+	if err == nil {
+		err = proof.check(cfg, log)
+	}
+	if err != nil {
+		return opened{}, nil, err
+	}
 	client := newClient(cfg, driver, records, state.key, log, registry)
 	undo.add(func() error { return endSandboxes(client) })
 	if err := client.Adopt(ctx); err != nil {
-		return nil, nil, fmt.Errorf("take over what an earlier gateway left: %w", err)
+		return opened{}, nil, fmt.Errorf("take over what an earlier gateway left: %w", err)
 	}
 	undo.add(reap(client))
-	return client, undo.close, nil
+	return opened{client, proof}, undo.close, nil
 }
 
 func newClient(cfg Config, driver sandboxclient.Driver, records sandboxclient.Records, key []byte, log *slog.Logger, registry prometheus.Registerer) *sandboxclient.Client {

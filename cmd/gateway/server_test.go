@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"sandgate/handlers/sandboxapi"
 	"sandgate/internal/httpapi"
 	"sandgate/sandboxclient"
 )
@@ -148,7 +149,7 @@ func TestNotify(t *testing.T) {
 // The list at the root names every route, and every route is answered.
 func TestRoutes(t *testing.T) {
 	client := sandboxclient.New(sandboxclient.Options{})
-	all := routes(client, defaults())
+	all := routes(client, defaults(), sandboxapi.Document{})
 	api := httpapi.New(httpapi.Options{Logger: quiet, Registry: prometheus.NewRegistry(), Guard: httpapi.NewGuard(nil)})
 	mount(api, all, newLimiters(defaults(), prometheus.NewRegistry()))
 	list := ask(api, "GET", "/").Body.String()

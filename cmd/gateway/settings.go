@@ -37,6 +37,7 @@ func settings(c *Config) []group {
 	f.StringVar(&c.Sandboxd, "sandboxd", c.Sandboxd, "the daemon inside sandboxes, a `PROGRAM` that is looked for like the runtime")
 	f.StringVar(&c.Rootfs, "rootfs", c.Rootfs, "`DIR` of an unpacked image to show inside; empty: this host's /usr")
 	f.DurationVar(&c.SleepAfter, "sleep-after", c.SleepAfter, "idle `TIME` after which a sandbox ends; its workspace stays")
+	f.BoolVar(&c.AllowUnprovenIsolation, "allow-unproven-isolation", c.AllowUnprovenIsolation, "serve although the self-test could not show that sandboxes isolate")
 	f.Var(&c.Memory, "memory", "memory of one sandbox, a `SIZE`")
 	f.Float64Var(&c.CPUs, "cpus", c.CPUs, "processors of one sandbox, a `NUMBER` such as 0.5 or 2")
 	f.IntVar(&c.Processes, "processes", c.Processes, "`NUMBER` of processes and threads in one sandbox")

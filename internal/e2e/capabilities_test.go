@@ -69,7 +69,6 @@ func TestCapabilities(t *testing.T) {
 			if python := c.Languages[0]; python.Name != "python" || !python.Available || python.Version == "" || python.Engine != "python" {
 				t.Errorf("languages: %+v", c.Languages)
 			}
-			nothingLeft(t, g.Dir)
 		})
 	}
 }

@@ -1,0 +1,42 @@
+// Package sandboxapi answers what this gateway is able to do.
+package sandboxapi
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"sandgate/internal/httpapi"
+	"sandgate/sandboxclient"
+	"sandgate/sandboxclient/selftest"
+)
+
+// App is the name under which these requests are counted and logged.
+const App = "sandboxapi"
+
+// A Document says what was found out when the gateway started.
+type Document struct {
+	Version   string                `json:"version"`
+	Isolation Isolation             `json:"isolation"`
+	Engine    sandboxclient.Engine  `json:"engine"`
+	Limits    []sandboxclient.Limit `json:"limits"`
+	Languages []selftest.Language   `json:"languages"`
+	Warnings  []string              `json:"warnings"`
+}
+
+// Isolation is what a sandbox was found to be, seen from inside.
+type Isolation struct {
+	Proven bool             `json:"proven"`
+	Checks []selftest.Check `json:"checks"`
+}
+
+// A Handler answers with one document.
+type Handler struct{ document Document }
+
+// New makes a handler.
+func New(document Document) *Handler { return &Handler{document} }
+
+// Capabilities answers GET /v1/capabilities.
+func (h *Handler) Capabilities(c echo.Context) error {
+	return httpapi.JSON(c, http.StatusOK, h.document)
+}
