@@ -9,7 +9,8 @@ const WorkspaceDir = "/workspace"
 // or false when it leaves /workspace. Relative means relative to /workspace;
 // empty and "." segments are dropped and ".." takes one away, never beyond the
 // root. It agrees with the published helper of @cloudflare/sandbox on every
-// input, and like it looks at no link: what confines is os.Root in sandboxd.
+// input, and like it looks at no link: what confines is the kernel, asked
+// by sandboxd in one call that cannot leave.
 func ResolveWorkspacePath(path string) (string, bool) {
 	if !strings.HasPrefix(path, "/") {
 		path = WorkspaceDir + "/" + path

@@ -38,6 +38,7 @@ type Execution struct {
 	borne     int64 // bytes of output that came
 	truncated bool
 	finished  bool
+	halves    halves
 	exit      *wire.Exit
 	failure   *wire.Error
 
@@ -83,6 +84,7 @@ func (x *Execution) truncate(e wire.Event, left int64) {
 		e.Data = e.Data[:left]
 		x.add(e)
 	}
+	clear(x.halves) // what follows is dropped
 	x.add(wire.Event{
 		Type:    wire.EventWarning,
 		Code:    "output_truncated",
@@ -96,13 +98,18 @@ func (x *Execution) add(e wire.Event) {
 	if x.log.budget.over() {
 		x.shed()
 	}
-	data := e.Data
-	for ; len(data) > wire.MaxChunk; data = data[wire.MaxChunk:] {
-		e.Data = data[:wire.MaxChunk]
+	if !isOutput(e) {
+		x.log.append(e)
+		return
+	}
+	for data := x.halves.complete(e); len(data) > 0; {
+		n := min(len(data), wire.MaxChunk)
+		if n < len(data) {
+			n -= half(data[:n])
+		}
+		e.Data, data = data[:n], data[n:]
 		x.log.append(e)
 	}
-	e.Data = data
-	x.log.append(e)
 }
 
 // weight is what an event counts as output.
@@ -140,6 +147,10 @@ func (x *Execution) finish(terminal func() wire.Event) {
 		return
 	}
 	x.finished = true
+	for _, e := range x.halves.rest() {
+		e.Time = time.Now().UTC()
+		x.log.append(e)
+	}
 	x.add(terminal())
 	x.mu.Unlock()
 	x.cancel(nil)

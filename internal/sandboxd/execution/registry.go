@@ -76,7 +76,7 @@ func (r *Registry) make(id, kind string, out wire.Output) *Execution {
 	}
 	x := &Execution{
 		id: id, kind: kind, created: time.Now().UTC(),
-		keep: out.Keep, max: out.Max,
+		keep: out.Keep, max: out.Max, halves: make(halves),
 		log:   newLog(min(max(out.Keep/2*3, minLog), maxLog), &r.budget),
 		ended: r.end, shed: r.shed,
 	}
