@@ -81,6 +81,7 @@ type Client struct {
 	executions executions
 	census     *census
 	describer  Describer // nil: the driver lacks the power
+	roomer     Roomer    // likewise
 
 	mu      sync.Mutex
 	lives   map[ID]*lifecycle // those that run, start or end
@@ -92,7 +93,8 @@ type Client struct {
 func New(opts Options) *Client {
 	opts = opts.withDefaults()
 	describer, _ := opts.Driver.(Describer)
-	return &Client{opts: opts, lives: make(map[ID]*lifecycle), census: newCensus(opts), describer: describer}
+	roomer, _ := opts.Driver.(Roomer)
+	return &Client{opts: opts, lives: make(map[ID]*lifecycle), census: newCensus(opts), describer: describer, roomer: roomer}
 }
 
 // Sandbox gives a handle. It does no I/O: the first operation finds or creates

@@ -96,9 +96,13 @@ func (b *leasedBody) Close() error {
 // WriteFile replaces a file's content as a whole, or leaves it as it was. A
 // body that ends early changes nothing. Parents are made.
 func (s *Sandbox) WriteFile(ctx context.Context, path string, body io.Reader, opts WriteOptions) (FileInfo, error) {
+	most, explain, err := s.client.fit(ctx, opts.MaxBytes)
+	if err != nil {
+		return FileInfo{}, s.failure(ctx, "write file", err)
+	}
 	query := url.Values{}
-	if opts.MaxBytes > 0 {
-		query.Set("max", strconv.FormatInt(opts.MaxBytes, 10))
+	if most > 0 {
+		query.Set("max", strconv.FormatInt(most, 10))
 	}
 	header := http.Header{}
 	if opts.IfMatch != "" {
@@ -107,7 +111,8 @@ func (s *Sandbox) WriteFile(ctx context.Context, path string, body io.Reader, op
 	if opts.IfNoneMatch != "" {
 		header.Set("If-None-Match", opts.IfNoneMatch)
 	}
-	return s.changeFile(ctx, "write file", path, request{method: http.MethodPut, path: "/v1/files", query: query, header: header, body: body})
+	info, err := s.changeFile(ctx, "write file", path, request{method: http.MethodPut, path: "/v1/files", query: query, header: header, body: body})
+	return info, s.failure(ctx, "write file", explain(err))
 }
 
 // Stat describes what a path holds, links not followed.

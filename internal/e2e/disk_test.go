@@ -2,11 +2,17 @@ package e2e
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"sandgate/internal/sandboxtest"
 )
 
 func TestDisk_aFullWorkspaceIsToldAndHarmsNobody(t *testing.T) {
@@ -55,4 +61,45 @@ func mentions(t *testing.T, path, text string) bool {
 		t.Fatal(err)
 	}
 	return bytes.Contains(data, []byte(text))
+}
+
+// smallDisk makes a state directory on a disk that is smaller than a workspace.
+func smallDisk(t *testing.T) string {
+	t.Helper()
+	sandboxtest.Require(t)
+	dir := stateDir(t)
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=128m"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// What the host's disk has no room for is refused, and not taken and lost later.
+func TestDisk_theHostsOwnIsFull(t *testing.T) {
+	dir := smallDisk(t)
+	g := startIn(t, dir)
+	ask(t, http.MethodPut, file(g, "kept"), "old").has(200)
+	large := strings.Repeat("x", 200<<20)
+	ask(t, http.MethodPut, file(g, "kept"), large).has(http.StatusInsufficientStorage, "disk of this gateway")
+	chunked := io.MultiReader(strings.NewReader(large)) // of no known length
+	askContext(t.Context(), t, http.MethodPut, file(g, "kept"), chunked).has(http.StatusInsufficientStorage)
+	ask(t, http.MethodGet, file(g, "kept"), "").is(200, "old")
+
+	filler := filepath.Join(dir, "filler")
+	if err := os.WriteFile(filler, make([]byte, 256<<20), 0o600); !errors.Is(err, unix.ENOSPC) {
+		t.Fatalf("the disk is not full: %v", err)
+	}
+	ask(t, http.MethodPut, file(g, "new"), "x").has(http.StatusInsufficientStorage)
+	ask(t, http.MethodPost, g.URL+"/notebook?notebook=new", "1").has(http.StatusInsufficientStorage)
+	ask(t, http.MethodGet, file(g, "kept"), "").is(200, "old")
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	ask(t, http.MethodPut, file(g, "new"), "x").has(200)
+	notebook(t, g, "new", "1")
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"sandgate/sandboxclient"
 )
 
@@ -27,6 +29,9 @@ func (d *Driver) Create(ctx context.Context, spec sandboxclient.Spec) error {
 		return fmt.Errorf("create sandbox %s: %w", spec.ID, err)
 	}
 	if err := d.start(ctx, spec); err != nil {
+		if errors.Is(err, unix.ENOSPC) {
+			err = sandboxclient.DiskFull(err)
+		}
 		return fmt.Errorf("create sandbox %s: %w", spec.ID, errors.Join(err, d.undo(ctx, spec.ID)))
 	}
 	return nil

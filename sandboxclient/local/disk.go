@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 
+	"golang.org/x/sys/unix"
+
 	"sandgate/sandboxclient"
 )
 
@@ -46,6 +48,9 @@ func (d *disks) open(ctx context.Context, id sandboxclient.ID, size int64) error
 	}
 	if able, err := d.able(ctx); err != nil || !able {
 		return err
+	}
+	if room, err := roomAt(d.layout.sandboxes()); err != nil || room == 0 {
+		return errors.Join(err, unix.ENOSPC)
 	}
 	blank, err := d.blank(ctx, size)
 	if err != nil {

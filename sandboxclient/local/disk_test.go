@@ -125,7 +125,11 @@ func TestDisks_oneDeviceForAnImage(t *testing.T) {
 	if err := mountImage(t.Context(), l.disks.layout.image(l.id), again); err != nil {
 		t.Fatal(err)
 	}
-	defer unix.Unmount(again, 0)
+	defer func() {
+		if err := unix.Unmount(again, 0); err != nil {
+			t.Error(err)
+		}
+	}()
 	if _, err := os.Stat(filepath.Join(again, "shared")); err != nil {
 		t.Errorf("the second mount is of another file system: %v", err)
 	}

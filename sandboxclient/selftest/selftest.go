@@ -84,7 +84,7 @@ func look(ctx context.Context, sandbox Sandbox) (sections, error) {
 		return nil, err
 	}
 	if result.Exit.Status != wire.StatusExited {
-		return nil, fmt.Errorf("the look inside a sandbox was ended: %s", result.Exit.Status)
+		return nil, fmt.Errorf("the look inside a sandbox ended as %q", string(result.Exit.Status))
 	}
 	return split(string(result.Stdout)), nil
 }
