@@ -30,7 +30,7 @@ build: $(PROGRAMS) ## fill bin/ with gateway, sandboxd, runsc and runc
 test: setup-test $(PROGRAMS) ## every test under the race detector, and some seconds of fuzzing
 	@tools/test.sh
 
-lint: setup-lint bin/golangci-lint ## linters, formatting, tidy modules, scripts
+lint: setup-lint bin/golangci-lint ## linters, formatting, tidy modules, scripts and embedded programs
 	@tools/lint.sh
 
 bench: setup-test $(PROGRAMS) ## measure, as ratios to a bare python3 in the same run

@@ -30,21 +30,24 @@ tidy() {
 	done
 }
 
-python() {
+# What sandboxd and the gateway carry inside them, in other languages.
+embedded() {
 	sources '*.py' | xargs -0r /usr/bin/python3 -c '
 import ast, sys
 for name in sys.argv[1:]:
-    ast.parse(open(name, encoding="utf-8").read(), name)'
+    ast.parse(open(name, encoding="utf-8").read(), name)' || return 1
+	sources 'internal/*.js' | xargs -0r -n 1 node --check || return 1
+	sources 'internal/*.sh' 'sandboxclient/*.sh' | xargs -0r -n 1 bash -n
 }
 
-shell() { sources .ci/run '*.sh' | xargs -0 shellcheck; }
+scripts() { sources .ci/run 'tools/*.sh' | xargs -0 shellcheck; }
 
 check gofmt formatted
 check "go vet" go vet -buildvcs=false ./...
 check golangci-lint bin/golangci-lint run --allow-serial-runners
 check "go mod tidy" tidy
-check python python
-check shellcheck shell
+check "embedded programs" embedded
+check shellcheck scripts
 
 if [ -n "$failed" ]; then
 	echo "lint found something: ${failed#, }" >&2

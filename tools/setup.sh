@@ -15,7 +15,9 @@ need() {
 
 have() { command -v "$1"; }
 
-# Sandboxes run the interpreter of /usr/bin, whatever the PATH says.
+# Sandboxes run the interpreters of /usr, whatever the PATH says.
+usr_has() { PATH=/usr/local/bin:/usr/bin command -v "$1"; }
+
 python_has() {
 	/usr/bin/python3 -c 'import sys, importlib.util as u; sys.exit(not u.find_spec(sys.argv[1]))' "$1"
 }
@@ -39,12 +41,14 @@ for_test() {
 	need python3-ipython python_has IPython
 	need python3-numpy python_has numpy
 	need python3-matplotlib python_has matplotlib
+	need nodejs usr_has node
 	need systemd have systemd-analyze
 }
 
 for_lint() {
 	for_run
 	need git have git
+	need nodejs have node
 	need shellcheck have shellcheck
 }
 
