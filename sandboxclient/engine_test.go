@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,7 +38,7 @@ type engineBox struct {
 	gone    chan struct{}
 	server  *http.Server
 	busy    int
-	started bool
+	started atomic.Bool
 }
 
 func newEngine() *engine {
@@ -170,8 +171,7 @@ func (b *engineBox) run(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(frame)
 		_ = http.NewResponseController(w).Flush()
 	}
-	send(wire.Event{Seq: 1, Type: wire.EventStart, Start: &wire.Start{KernelStarted: !b.started, KernelStarts: 1}})
-	b.started = true
+	send(wire.Event{Seq: 1, Type: wire.EventStart, Start: &wire.Start{KernelStarted: !b.started.Swap(true), KernelStarts: 1}})
 	switch req.Code {
 	case "block":
 		<-r.Context().Done()

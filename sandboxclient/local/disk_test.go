@@ -230,3 +230,23 @@ func TestDisks_sweep(t *testing.T) {
 		t.Errorf("it is still there: %v", err)
 	}
 }
+
+// TestDisks_powerCut mounts an image as it was on the disk while it was in use.
+func TestDisks_powerCut(t *testing.T) {
+	l := newDiskLab(t)
+	l.open(diskSize)
+	f, err := os.Create(filepath.Join(l.dir, "synced"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	after := newDiskLab(t)
+	if err := copyImage(l.disks.layout.image(l.id), after.disks.layout.image(after.id)); err != nil {
+		t.Fatal(err)
+	}
+	after.open(diskSize)
+	after.isMounted(true)
+	after.holds("synced")
+}
