@@ -53,7 +53,7 @@ func (c *census) admit(id ID) (isNew bool, err error) {
 		return false, nil
 	}
 	if len(c.existing) >= c.maxExisting {
-		return false, full(time.Minute, "This gateway keeps %d sandboxes already, the most it may", c.maxExisting)
+		return false, full(time.Minute, "This gateway keeps %d sandboxes already, the most it may: remove one that is not needed any more, DELETE /notebook?notebook=NAME&files=true say", c.maxExisting)
 	}
 	c.existing[id] = struct{}{}
 	return true, nil

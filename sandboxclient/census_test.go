@@ -15,7 +15,7 @@ func limited(t *testing.T, opts Options) (*Client, *engine) {
 	return c, e
 }
 
-func named(name string) Ref { return Ref{"local", "notebook", name} }
+func named(name string) Ref { return Ref{Owner: "local", App: "notebook", Name: name} }
 
 func TestMaxRunning_waitsForATurnAndThenRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

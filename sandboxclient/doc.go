@@ -10,7 +10,8 @@
 // Options.SleepAfter; its /workspace stays, and the next operation starts it
 // again on that.
 //
-//	client, err := sandboxclient.New(options)
+//	client := sandboxclient.New(options)
+//	err := client.Adopt(ctx) // what an earlier gateway left
 //	go client.Reap(ctx)
 //	box := client.Sandbox(sandboxclient.Ref{Owner: "local", App: "notebook", Name: "scratch"})
 //	run, err := box.RunCode(ctx, "x = 41\nx + 1", sandboxclient.RunOptions{})

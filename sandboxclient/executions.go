@@ -3,6 +3,7 @@ package sandboxclient
 import (
 	"context"
 	"iter"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -27,11 +28,10 @@ type executions struct {
 type tracked struct {
 	id    ID
 	ref   Ref
-	since time.Time
+	ended time.Time // zero while it runs
 }
 
-// add remembers an execution; when there are too many, those that are long
-// over go.
+// add remembers an execution that begins.
 func (x *executions) add(execution string, id ID, ref Ref) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -41,21 +41,35 @@ func (x *executions) add(execution string, id ID, ref Ref) {
 	if len(x.byID) >= maxTracked {
 		x.forget()
 	}
-	x.byID[execution] = tracked{id, ref, time.Now()}
+	x.byID[execution] = tracked{id: id, ref: ref}
 }
 
-// forget drops the old, and if that is not enough, any. x.mu is held.
-func (x *executions) forget() {
-	for id, t := range x.byID {
-		if time.Since(t.since) > keepTracked {
-			delete(x.byID, id)
-		}
+// ended notes the end of an execution.
+func (x *executions) ended(execution string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if t, ok := x.byID[execution]; ok {
+		t.ended = time.Now()
+		x.byID[execution] = t
 	}
-	for id := range x.byID {
-		if len(x.byID) < maxTracked {
-			return
+}
+
+// forget makes room: those go that ended long ago, then those that ended, then
+// any. x.mu is held.
+func (x *executions) forget() {
+	longAgo := func(t tracked) bool { return !t.ended.IsZero() && time.Since(t.ended) > keepTracked }
+	ended := func(t tracked) bool { return !t.ended.IsZero() }
+	each := func(tracked) bool { return true }
+	maps.DeleteFunc(x.byID, func(_ string, t tracked) bool { return longAgo(t) })
+	for _, goes := range []func(tracked) bool{ended, each} {
+		for id, t := range x.byID {
+			if len(x.byID) < maxTracked {
+				return
+			}
+			if goes(t) {
+				delete(x.byID, id)
+			}
 		}
-		delete(x.byID, id)
 	}
 }
 
@@ -112,7 +126,8 @@ func (c *Client) atExecution(ctx context.Context, op, owner, execution string, d
 
 // FollowExecution gives the events of an owner's execution numbered above
 // after: those that are kept, with a gap event in place of the others, then
-// those to come. It ends as RunCodeStream does, but leaving it ends nothing.
+// those to come; none when the end was before. It ends as RunCodeStream does,
+// but leaving it ends nothing.
 func (c *Client) FollowExecution(ctx context.Context, owner, execution string, after int64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		s, err := c.find(owner, execution)
@@ -120,17 +135,16 @@ func (c *Client) FollowExecution(ctx context.Context, owner, execution string, a
 			yield(Event{}, err)
 			return
 		}
-		l := launch{op: "follow", id: execution, timeout: c.opts.MaxTimeout, detach: true, told: s.retell}
+		l := launch{op: "follow", id: execution, timeout: c.opts.MaxTimeout, watch: true, told: s.retell}
 		l.open = func(ctx context.Context, l *link) (*http.Response, error) { return l.resume(ctx, execution, after) }
 		f := follower{launch: l, sandbox: s, yield: yield, last: after}
-		f.end(c.atExecution(ctx, l.op, owner, execution, f.follow))
+		f.conclude(c.atExecution(ctx, l.op, owner, execution, f.follow))
 	}
 }
 
 // retell says of a cell's start what was said the first time.
-func (s *Sandbox) retell(ctx context.Context, e *Event) error {
-	if e.Type != wire.EventStart || e.Start.Context == "" {
-		return nil
+func (s *Sandbox) retell(ctx context.Context, e *Event) {
+	if e.Type == wire.EventStart && e.Start.Context != "" {
+		s.tellStart(ctx, e.Start.Context, e.Start, false)
 	}
-	return s.tellStart(ctx, e.Start.Context, e.Start, false)
 }

@@ -25,6 +25,18 @@ type Ref struct {
 	Owner string
 	App   string
 	Name  string
+	// Ephemeral means that nothing of the sandbox is to outlive its use: its
+	// workspace goes with it, also when the gateway died meanwhile. It has no
+	// part in the id.
+	Ephemeral bool
+}
+
+// workspace says what becomes of it when the sandbox ends by itself.
+func (r Ref) workspace() Workspace {
+	if r.Ephemeral {
+		return RemoveWorkspace
+	}
+	return KeepWorkspace
 }
 
 // DeriveID gives the id of a Ref under a gateway's key.

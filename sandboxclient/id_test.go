@@ -11,7 +11,7 @@ func TestDeriveID_separatesFields(t *testing.T) {
 	key := []byte("0123456789abcdef0123456789abcdef")
 	ref := rapid.Custom(func(t *rapid.T) Ref {
 		field := rapid.StringMatching(`[ab/]{0,3}`)
-		return Ref{field.Draw(t, "owner"), field.Draw(t, "app"), field.Draw(t, "name")}
+		return Ref{Owner: field.Draw(t, "owner"), App: field.Draw(t, "app"), Name: field.Draw(t, "name")}
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		one, other := ref.Draw(t, "one"), ref.Draw(t, "other")

@@ -22,12 +22,14 @@ type lifecycle struct {
 	busy     int       // operations holding the link, and those about to
 	lastUsed time.Time // the end of the last operation
 	saved    time.Time // lastUsed as the database has it
+	silence  int       // handshakes in a row that were not answered
 	retired  bool      // no longer in the client's map; get another
 }
 
 // A flight is one start or end. err is set before done is closed.
 type flight struct {
 	done chan struct{}
+	ends bool // it is an end, whose failure is no answer to who wants a start
 	err  error
 }
 
@@ -37,7 +39,8 @@ func (c *Client) lifecycle(id ID, ref Ref) *lifecycle {
 	defer c.mu.Unlock()
 	l, ok := c.lives[id]
 	if !ok {
-		l = &lifecycle{client: c, id: id, ref: ref, lastUsed: time.Now()}
+		now := time.Now()
+		l = &lifecycle{client: c, id: id, ref: ref, lastUsed: now, saved: now}
 		c.lives[id] = l
 	}
 	return l
@@ -117,7 +120,7 @@ func (c *Client) acquire(ctx context.Context, id ID, ref Ref) (*lease, error) {
 			return nil, contextError(ctx)
 		case <-f.done:
 		}
-		if f.err != nil {
+		if f.err != nil && !f.ends {
 			return nil, f.err
 		}
 	}
@@ -134,14 +137,14 @@ func (l *lifecycle) enter() (*lease, *flight) {
 	case l.link != nil:
 		return l.lease(), nil
 	case l.flight == nil:
-		l.fly(l.start)
+		l.fly(&flight{}, l.start)
 	}
 	return nil, l.flight
 }
 
 // fly begins a flight; l.mu is held. Its goroutine ends with the flight.
-func (l *lifecycle) fly(do func() error) *flight {
-	f := &flight{done: make(chan struct{})}
+func (l *lifecycle) fly(f *flight, do func() error) *flight {
+	f.done = make(chan struct{})
 	l.flight = f
 	go func() {
 		err := do()
@@ -172,9 +175,6 @@ func (l *lifecycle) retireIfGone() {
 // to nobody's request, so it has a deadline of its own.
 func (l *lifecycle) start() error {
 	c := l.client
-	if c.isClosing() {
-		return &Error{Code: CodeUnavailable, Op: "start", Message: "The gateway is stopping", RetryAfter: 5 * time.Second}
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), c.opts.QueueTime+c.opts.StartTimeout)
 	defer cancel()
 	began := time.Now()
@@ -196,17 +196,38 @@ func (l *lifecycle) enterAndCreate(ctx context.Context) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
+	link, err := l.enterAndCreateCounted(ctx)
+	if err != nil && isNew {
+		l.forget()
+	}
+	return link, err
+}
+
+func (l *lifecycle) enterAndCreateCounted(ctx context.Context) (*link, error) {
+	census := l.client.census
 	if err := census.enter(ctx); err != nil {
-		if isNew {
-			census.gone(l.id)
-		}
 		return nil, err
+	}
+	if l.client.isClosing() { // it may have waited for its turn
+		census.leave()
+		return nil, &Error{Code: CodeUnavailable, Message: "The gateway is stopping", RetryAfter: 5 * time.Second}
 	}
 	link, err := l.create(ctx)
 	if err != nil {
 		census.leave()
 	}
 	return link, err
+}
+
+// forget takes back that a sandbox exists whose first start failed.
+func (l *lifecycle) forget() {
+	ctx, cancel := context.WithTimeout(context.Background(), l.client.opts.StartTimeout)
+	defer cancel()
+	if err := l.client.opts.Records.DeleteSandbox(ctx, l.id); err != nil {
+		l.client.opts.Logger.Error("record was not deleted", "sandbox", l.id, "error", err)
+		return
+	}
+	l.client.census.gone(l.id)
 }
 
 // create makes the sandbox; what fails half-way is destroyed again.
@@ -263,7 +284,7 @@ func (l *lifecycle) lost(dead *link, why string) {
 		return
 	}
 	l.client.opts.Logger.Warn("sandbox lost", "sandbox", l.id, "app", l.ref.App, "why", why)
-	l.flyDown(why, KeepWorkspace)
+	l.flyDown(why, l.ref.workspace())
 }
 
 // end stops the sandbox if allowed says so while nothing can get in, and gives
@@ -282,7 +303,7 @@ func (l *lifecycle) end(why string, workspace Workspace, allowed func() bool) *f
 func (l *lifecycle) flyDown(why string, workspace Workspace) *flight {
 	link := l.link
 	l.link = nil
-	return l.fly(func() error {
+	return l.fly(&flight{ends: true}, func() error {
 		if link != nil {
 			link.close()
 			defer l.client.census.leave()
@@ -318,17 +339,36 @@ func (l *lifecycle) remember(ctx context.Context, workspace Workspace) error {
 // save writes the time of the last use, if it changed.
 func (l *lifecycle) save(ctx context.Context) error {
 	l.mu.Lock()
-	used, saved := l.lastUsed, l.saved
-	l.mu.Unlock()
-	if !used.After(saved) {
+	defer l.mu.Unlock()
+	return l.saveLocked(ctx)
+}
+
+// saveIfRunning is save for who is not in a flight. The lock is held while the
+// database writes, so that no end can delete the record in between and find it
+// written again.
+func (l *lifecycle) saveIfRunning(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.retired || l.flight != nil {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, saveTime)
+	defer cancel()
+	return l.saveLocked(ctx)
+}
+
+// saveTime bounds a write that others wait for.
+const saveTime = 2 * time.Second
+
+func (l *lifecycle) saveLocked(ctx context.Context) error {
+	if !l.lastUsed.After(l.saved) {
+		return nil
+	}
+	used := l.lastUsed
 	record := Record{ID: l.id, Ref: l.ref, CreatedAt: used, LastUsed: used}
 	if err := l.client.opts.Records.SaveSandbox(ctx, record); err != nil {
 		return err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.saved = used
 	return nil
 }

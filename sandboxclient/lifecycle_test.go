@@ -89,7 +89,7 @@ func TestReap_endsTheIdleAndKeepsTheBusy(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		go c.Reap(ctx)
-		busy := c.Sandbox(Ref{"local", "notebook", "busy"})
+		busy := c.Sandbox(Ref{Owner: "local", App: "notebook", Name: "busy"})
 		wait := make(chan error, 1)
 		go func() {
 			_, err := busy.RunCode(ctx, "block", RunOptions{Timeout: time.Hour})
@@ -215,7 +215,7 @@ func TestContexts_startsNoSandbox(t *testing.T) {
 
 func TestAdopt_takesOverTheLivingAndClearsTheRest(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *Client, e *engine, m *memory) {
-		living, dead, unknown := Ref{"local", "a", "living"}, Ref{"local", "a", "dead"}, Ref{"local", "a", "unknown"}
+		living, dead, unknown := Ref{Owner: "local", App: "a", Name: "living"}, Ref{Owner: "local", App: "a", Name: "dead"}, Ref{Owner: "local", App: "a", Name: "unknown"}
 		for _, ref := range []Ref{living, dead, unknown} {
 			mustRun(t, c.Sandbox(ref), "x")
 		}
@@ -239,7 +239,7 @@ func TestAdopt_takesOverTheLivingAndClearsTheRest(t *testing.T) {
 func TestClose_endsAllAndRefusesMore(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *Client, e *engine, _ *memory) {
 		for _, name := range []string{"a", "b", "c"} {
-			mustRun(t, c.Sandbox(Ref{"local", "notebook", name}), "x")
+			mustRun(t, c.Sandbox(Ref{Owner: "local", App: "notebook", Name: name}), "x")
 		}
 		starting := make(chan error, 1)
 		go func() {
@@ -278,7 +278,7 @@ func TestDestroy_removesTheWorkspaceAndTheRecord(t *testing.T) {
 func TestClient_keepsNoEntryOfWhatDoesNotRun(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *Client, e *engine, _ *memory) {
 		for _, name := range []string{"a", "b", "c"} {
-			s := c.Sandbox(Ref{"local", "notebook", name})
+			s := c.Sandbox(Ref{Owner: "local", App: "notebook", Name: name})
 			mustRun(t, s, "x")
 			if err := s.Destroy(t.Context(), KeepWorkspace); err != nil {
 				t.Fatal(err)

@@ -108,13 +108,22 @@ func (l *link) do(ctx context.Context, r request) (*http.Response, error) {
 	}
 	resp, err := l.http.Do(req)
 	if err != nil {
-		return nil, err
+		return nil, withoutURL(err)
 	}
 	if resp.StatusCode >= http.StatusBadRequest && resp.StatusCode != http.StatusRequestedRangeNotSatisfiable {
 		defer drain(resp.Body)
 		return nil, answeredError(resp)
 	}
 	return resp, nil
+}
+
+// withoutURL takes the address out of an error: it holds names of files, which
+// no log may have.
+func withoutURL(err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		return e.Err
+	}
+	return err
 }
 
 // call sends in as JSON, when there is one, and decodes the answer into out.

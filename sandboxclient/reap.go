@@ -29,19 +29,34 @@ func (c *Client) Adopt(ctx context.Context) error {
 		refs[r.ID] = r.Ref
 		c.census.found(r.ID)
 	}
-	group, ctx := errgroup.WithContext(ctx)
+	var group errgroup.Group // one that cannot be cleared must not hold up the others
 	group.SetLimit(atOnce)
 	for _, id := range ids {
 		group.Go(func() error {
 			ref, recorded := refs[id]
-			if recorded && c.takeOver(ctx, id, ref) {
+			if recorded && !ref.Ephemeral && c.takeOver(ctx, id, ref) {
 				return nil
 			}
-			c.opts.Logger.Info("clearing a sandbox that was left", "sandbox", id)
-			return c.opts.Driver.Destroy(ctx, id, KeepWorkspace)
+			c.clear(id, ref)
+			return nil
 		})
 	}
+	for id, ref := range refs {
+		if ref.Ephemeral {
+			group.Go(func() error { c.clear(id, ref); return nil })
+		}
+	}
 	return group.Wait()
+}
+
+// clear ends what was left of a sandbox. What fails is tried again by the
+// reaper; it is told in the log.
+func (c *Client) clear(id ID, ref Ref) {
+	l := c.lifecycle(id, ref)
+	f := l.end("left by an earlier gateway", ref.workspace(), func() bool { return l.link == nil })
+	if f != nil {
+		<-f.done // bounded: a flight has a deadline
+	}
 }
 
 // takeOver enters a sandbox that shakes hands among those that run.
@@ -66,27 +81,111 @@ func (c *Client) takeOver(ctx context.Context, id ID, ref Ref) bool {
 
 // Reap ends sandboxes that were idle for Options.SleepAfter, and writes down
 // when the others were last used, until ctx ends.
+//
+// It also looks after the rest: a sandbox whose sandboxd does not answer any
+// more is replaced, and what the engine has and nobody knows of is ended.
 func (c *Client) Reap(ctx context.Context) {
-	tick := time.NewTicker(min(max(c.opts.SleepAfter/10, 100*time.Millisecond), 30*time.Second))
-	defer tick.Stop()
+	idle := time.NewTicker(min(max(c.opts.SleepAfter/10, 100*time.Millisecond), 30*time.Second))
+	defer idle.Stop()
+	vigil := time.NewTicker(vigilEvery)
+	defer vigil.Stop()
+	reconcile := time.NewTicker(reconcileEvery)
+	defer reconcile.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
-			c.reapOnce(ctx)
+		case <-idle.C:
+			c.each(func(l *lifecycle) { c.reapIdle(ctx, l) })
+		case <-vigil.C:
+			c.each(func(l *lifecycle) { c.watchOver(ctx, l) })
+		case <-reconcile.C:
+			c.reconcile(ctx)
 		}
 	}
 }
 
-func (c *Client) reapOnce(ctx context.Context) {
+const (
+	vigilEvery     = 5 * time.Second
+	reconcileEvery = time.Minute
+	// maxSilence is how often in a row a busy sandbox may fail to answer within
+	// a second before it is given up: a fork bomb makes it slow, not dead.
+	maxSilence = 3
+)
+
+// watchOver asks a busy sandbox whether it lives. An idle one is asked by its
+// next request.
+func (c *Client) watchOver(ctx context.Context, l *lifecycle) {
+	link := l.busyLink()
+	if link == nil {
+		return
+	}
+	_, err := link.alive(ctx)
+	if ctx.Err() != nil || !l.tooSilent(link, err != nil) {
+		return
+	}
+	l.lost(link, "it does not answer any more")
+}
+
+// busyLink gives the link of a sandbox in use, else nil.
+func (l *lifecycle) busyLink() *link {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.busy == 0 {
+		return nil
+	}
+	return l.link
+}
+
+// tooSilent counts answers that did not come.
+func (l *lifecycle) tooSilent(link *link, silent bool) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.link != link || !silent {
+		l.silence = 0
+		return false
+	}
+	l.silence++
+	return l.silence >= maxSilence
+}
+
+// reconcile ends what the engine has and no lifecycle knows of: what could not
+// be ended before, say.
+func (c *Client) reconcile(ctx context.Context) {
+	ids, err := c.opts.Driver.List(ctx)
+	if err != nil {
+		c.opts.Logger.Error("sandboxes cannot be listed", "error", err)
+		return
+	}
+	records, err := c.opts.Records.ListSandboxes(ctx)
+	if err != nil {
+		c.opts.Logger.Error("records cannot be listed", "error", err)
+		return
+	}
+	refs := make(map[ID]Ref, len(records))
+	for _, r := range records {
+		refs[r.ID] = r.Ref
+	}
+	for _, id := range ids {
+		if !c.knows(id) {
+			c.clear(id, refs[id])
+		}
+	}
+}
+
+func (c *Client) knows(id ID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, ok := c.lives[id]
+	return ok
+}
+
+// each does something with every entry, some at the same time.
+func (c *Client) each(do func(*lifecycle)) {
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	for _, l := range c.all() {
-		group.Go(func() error {
-			c.reapIdle(ctx, l)
-			return nil
-		})
+		group.Go(func() error { do(l); return nil })
 	}
 	_ = group.Wait()
 }
@@ -94,14 +193,14 @@ func (c *Client) reapOnce(ctx context.Context) {
 // reapIdle ends one sandbox if nothing ran in it long enough; what sandboxd
 // still runs for nobody counts as work.
 func (c *Client) reapIdle(ctx context.Context, l *lifecycle) {
-	if err := l.save(ctx); err != nil {
+	if err := l.saveIfRunning(ctx); err != nil {
 		c.opts.Logger.Error("last use was not recorded", "sandbox", l.id, "error", err)
 	}
 	if !l.idle(c.opts.SleepAfter) || c.stillWorks(ctx, l) {
 		return
 	}
 	why := fmt.Sprintf("idle for %s", c.opts.SleepAfter)
-	if f := l.end(why, KeepWorkspace, l.idleLocked(c.opts.SleepAfter)); f != nil {
+	if f := l.end(why, l.ref.workspace(), l.idleLocked(c.opts.SleepAfter)); f != nil {
 		<-f.done // bounded: a flight has a deadline
 	}
 }
@@ -159,7 +258,7 @@ func (l *lifecycle) shut(ctx context.Context) error {
 	for {
 		f := l.underWay()
 		if f == nil {
-			f = l.end("the gateway stops", KeepWorkspace, func() bool { return l.link != nil })
+			f = l.end("the gateway stops", l.ref.workspace(), func() bool { return l.link != nil })
 		}
 		if f == nil {
 			return nil

@@ -54,11 +54,10 @@ func (s *Sandbox) RunCodeStream(ctx context.Context, code string, opts RunOption
 	return s.stream(ctx, launch{
 		op: "run code", id: id, timeout: timeout, detach: opts.Detach,
 		open: post("/v1/run", request),
-		told: func(ctx context.Context, e *Event) error {
-			if e.Type != wire.EventStart {
-				return nil
+		told: func(ctx context.Context, e *Event) {
+			if e.Type == wire.EventStart {
+				s.tellStart(ctx, request.Context.ID, e.Start, e.Start.KernelStarted)
 			}
-			return s.tellStart(ctx, request.Context.ID, e.Start, e.Start.KernelStarted)
 		},
 	})
 }
@@ -77,13 +76,15 @@ func (c *Client) contextSpec(opts RunOptions) wire.ContextSpec {
 func DefaultContext(language string) string { return "default-" + language }
 
 // tellStart says how the kernel behind a cell came about, and counts it if it
-// was not counted yet.
-func (s *Sandbox) tellStart(ctx context.Context, codeContext string, start *wire.Start, count bool) error {
+// was not counted yet. A count that the database does not give is no reason to
+// lose a cell that runs: its generation is then not told.
+func (s *Sandbox) tellStart(ctx context.Context, codeContext string, start *wire.Start, count bool) {
 	// The cell runs: its kernel is counted even if the caller has just left.
 	ctx = context.WithoutCancel(ctx)
 	generation, err := s.client.opts.Records.Generation(ctx, s.id, codeContext, count)
 	if err != nil {
-		return err
+		s.client.opts.Logger.Error("kernel was not counted", "sandbox", s.id, "error", err)
+		generation = 0
 	}
 	start.Generation = generation
 	reason := start.Reason
@@ -91,12 +92,11 @@ func (s *Sandbox) tellStart(ctx context.Context, codeContext string, start *wire
 	switch {
 	case !start.KernelStarted:
 		start.Origin = StartRunning
-	case generation <= 1:
+	case generation <= 1 && reason == "":
 		start.Origin = StartFresh
 	default:
 		start.Origin, start.Reason = StartRestarted, orDefault(plain(reason), "the sandbox was started anew")
 	}
-	return nil
 }
 
 // Exec runs a command to its end, with its whole process tree. A command that
@@ -128,7 +128,7 @@ func (s *Sandbox) ExecStream(ctx context.Context, cmd Command) iter.Seq2[Event, 
 	return s.stream(ctx, launch{
 		op: "exec", id: id, timeout: timeout, detach: cmd.Detach,
 		open: post("/v1/exec", request),
-		told: func(context.Context, *Event) error { return nil },
+		told: func(context.Context, *Event) {},
 	})
 }
 

@@ -28,8 +28,9 @@ type launch struct {
 	id      string // the execution's
 	timeout time.Duration
 	detach  bool
+	watch   bool                                                 // it was started by somebody else, and is not ours to cancel
 	open    func(context.Context, *link) (*http.Response, error) // gives the first events
-	told    func(context.Context, *Event) error                  // sees each event first, and may add to it
+	told    func(context.Context, *Event)                        // sees each event first, and may add to it
 }
 
 // stream starts an execution and gives its events up to the terminal one. An
@@ -43,7 +44,7 @@ func (s *Sandbox) stream(ctx context.Context, l launch) iter.Seq2[Event, error] 
 	return func(yield func(Event, error) bool) {
 		s.client.executions.add(l.id, s.id, s.ref)
 		f := follower{launch: l, sandbox: s, yield: yield}
-		f.end(s.with(ctx, l.op, f.follow))
+		f.conclude(s.with(ctx, l.op, f.follow))
 	}
 }
 
@@ -55,7 +56,8 @@ type follower struct {
 	last    int64 // number of the newest event handed on
 	begun   bool  // an event was handed on
 	left    bool  // the loop was left
-	ended   bool  // the terminal event was handed on
+	started bool  // its start was seen
+	end     bool  // so was its end
 }
 
 // follow runs an execution to its end. A program is given its timeout from its
@@ -108,36 +110,55 @@ func lostTrack(err error) error {
 // read hands on one connection's events; nil means the end was seen.
 func (f *follower) read(ctx context.Context, resp *http.Response, watchdog *time.Timer) error {
 	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusNoContent { // the end was seen before
+		f.end = true
+		return nil
+	}
 	reader := wire.NewEventReader(resp.Body, f.last)
 	for {
 		e, err := reader.Next()
 		if err != nil {
 			return err
 		}
+		if err := f.admit(&e); err != nil {
+			return err
+		}
 		if e.Type == wire.EventStart {
 			watchdog.Reset(f.timeout + endGrace)
 		}
-		if e.Type == wire.EventError {
-			sanitize(&e)
-		}
-		if err := f.told(ctx, &e); err != nil {
-			return err
-		}
+		f.told(ctx, &e)
 		f.last, f.begun = e.Seq, true
 		if !f.yield(e, nil) {
 			f.left = true
 			return context.Canceled
 		}
 		if e.Terminal() {
-			f.ended = true
+			f.end = true
+			f.sandbox.client.executions.ended(f.id)
 			drain(resp.Body)
 			return nil
 		}
 	}
 }
 
-// end gives the error of an execution as its contract wants it.
-func (f *follower) end(err error) {
+// admit refuses what sandboxd should never say, and makes its failures ones
+// that we would tell.
+func (f *follower) admit(e *Event) error {
+	switch e.Type {
+	case wire.EventStart:
+		if f.started {
+			return badAnswer(errors.New("a second start"))
+		}
+		f.started = true
+	case wire.EventError:
+		safe := fromWire(&wire.Error{Code: e.Code, Message: e.Message})
+		e.Code, e.Message = string(safe.Code), safe.Message
+	}
+	return nil
+}
+
+// conclude gives the error of an execution as its contract wants it.
+func (f *follower) conclude(err error) {
 	switch {
 	case err == nil || f.left:
 	case !f.begun:
@@ -149,7 +170,7 @@ func (f *follower) end(err error) {
 
 // abandon tells sandboxd that nobody listens any more, when that is so.
 func (f *follower) abandon(ctx context.Context, l *link, err error) {
-	if err == nil || f.ended || errors.Is(err, errDial) || (f.detach && f.gone(ctx)) {
+	if err == nil || f.end || f.watch || errors.Is(err, errDial) || (f.detach && f.gone(ctx)) {
 		return
 	}
 	if _, refused := errors.AsType[*wire.Error](err); refused {
@@ -165,16 +186,11 @@ func (f *follower) gone(ctx context.Context) bool {
 	return f.left || errors.Is(ctx.Err(), context.Canceled)
 }
 
-// sanitize makes sandboxd's failure one that we would tell.
-func sanitize(e *Event) {
-	safe := fromWire(&wire.Error{Code: e.Code, Message: e.Message})
-	e.Code, e.Message = string(safe.Code), safe.Message
-}
-
-// brokenEnd is the terminal event of an execution whose own was not seen.
+// brokenEnd is the terminal event of an execution whose own was not seen. It
+// has the number of the event before it: who comes back misses nothing.
 func (f *follower) brokenEnd(err error) Event {
 	e, _ := errors.AsType[*Error](err)
-	return Event{Seq: f.last + 1, Type: wire.EventError, Time: time.Now().UTC(), Code: string(e.Code), Message: e.Message}
+	return Event{Seq: f.last, Type: wire.EventError, Time: time.Now().UTC(), Code: string(e.Code), Message: e.Message}
 }
 
 // resume follows an execution again from a number on.

@@ -24,6 +24,7 @@ type transcript struct {
 	resultRoom     int64
 	start          wire.Start
 	background     bool
+	gap            bool // some of it was not kept for us
 	exit           Exit
 }
 
@@ -46,9 +47,11 @@ func (t *transcript) take(e Event) {
 		t.stderr.add(e.Data)
 	case wire.EventResult:
 		t.addResult(*e.Result)
+	case wire.EventGap:
+		t.gap = true
 	case wire.EventComplete:
 		t.exit = *e.Exit
-		t.exit.Truncated = t.exit.Truncated || t.stdout.cut || t.stderr.cut || t.resultRoom < 0
+		t.exit.Truncated = t.exit.Truncated || t.stdout.cut || t.stderr.cut || t.gap || t.resultRoom < 0
 	}
 }
 

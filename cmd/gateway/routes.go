@@ -29,7 +29,8 @@ type route struct {
 // routes lists every route, in the order in which a visitor meets them.
 func routes(client *sandboxclient.Client, cfg Config, capabilities sandboxapi.Document) []route {
 	runner := coderunner.New(func(owner, name string) coderunner.Sandbox {
-		return client.Sandbox(sandboxclient.Ref{Owner: owner, App: coderunner.App, Name: name})
+		ephemeral := name != coderunner.Playground
+		return client.Sandbox(sandboxclient.Ref{Owner: owner, App: coderunner.App, Name: name, Ephemeral: ephemeral})
 	}, int64(cfg.MaxBody))
 	notebooks := notebook.New(func(owner, name string) notebook.Sandbox {
 		return client.Sandbox(sandboxclient.Ref{Owner: owner, App: notebook.App, Name: name})
@@ -44,12 +45,12 @@ func routes(client *sandboxclient.Client, cfg Config, capabilities sandboxapi.Do
 	running := executions.New(client)
 
 	return []route{
-		{"POST", "/run", "timeout=&fresh=&onDisconnect=", coderunner.App, working, "run the body as Python; variables persist", runner.Run},
+		{"POST", "/run", "language=&timeout=&fresh=&onDisconnect=", coderunner.App, working, "run the body as Python, or javascript, or bash; variables persist", runner.Run},
 
-		{"POST", "/notebook", "notebook=&timeout=&onDisconnect=", notebook.App, working, "run the body as a cell of a notebook", notebooks.Run},
-		{"GET", "/notebook", "notebook=", notebook.App, steering, "what the notebook is doing", notebooks.State},
-		{"POST", "/notebook/interrupt", "notebook=", notebook.App, steering, "end the cell that runs, keep the variables", notebooks.Interrupt},
-		{"DELETE", "/notebook", "notebook=", notebook.App, steering, "restart the notebook: forget the variables, keep the files", notebooks.Restart},
+		{"POST", "/notebook", "notebook=&language=&timeout=&onDisconnect=", notebook.App, working, "run the body as a cell of a notebook", notebooks.Run},
+		{"GET", "/notebook", "notebook=&language=", notebook.App, steering, "what the notebook is doing", notebooks.State},
+		{"POST", "/notebook/interrupt", "notebook=&language=", notebook.App, steering, "end the cell that runs, keep the variables", notebooks.Interrupt},
+		{"DELETE", "/notebook", "notebook=&language=&files=", notebook.App, steering, "restart the notebook: forget the variables, and with files=true the files too", notebooks.Restart},
 
 		{"GET", "/executions/:id", "", executions.App, steering, "the state of a run or cell; its id is in Location", running.Get},
 		{"GET", "/executions/:id/events", "after=", executions.App, viewing, "its events, kept and to come, as Server-Sent Events", running.Events},

@@ -5,7 +5,6 @@ package coderunner
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,8 +18,9 @@ import (
 // App is the name under which the Code Runner's sandboxes belong to an owner.
 const App = "coderunner"
 
-// playground is the sandbox that every visit of an owner uses.
-const playground = "playground"
+// Playground is the sandbox that every visit of an owner uses. Every other one
+// is fresh: nothing of it is to outlive its one run.
+const Playground = "playground"
 
 // destroyTime bounds the end of a fresh sandbox.
 const destroyTime = 30 * time.Second
@@ -48,7 +48,7 @@ func New(open func(owner, name string) Sandbox, maxBody int64) *Handler {
 // visitor leaves, ?fresh=true that it gets a sandbox of its own. Code that
 // fails is a 200 that says so.
 func (h *Handler) Run(c echo.Context) error {
-	fresh, err := wantsFresh(c)
+	fresh, err := httpapi.QueryBool(c, "fresh")
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (h *Handler) Run(c echo.Context) error {
 	if fresh {
 		return h.runFresh(c, req)
 	}
-	return respond(c, h.open(httpapi.Owner(c), playground), req)
+	return respond(c, h.open(httpapi.Owner(c), Playground), req)
 }
 
 func respond(c echo.Context, s cell.Sandbox, req cell.Request) error {
@@ -67,7 +67,8 @@ func respond(c echo.Context, s cell.Sandbox, req cell.Request) error {
 }
 
 // runFresh runs a cell in a sandbox that nobody used and nobody will: it is
-// destroyed after the answer, and when the visitor leaves.
+// destroyed after the answer, for which the visitor need not wait, and when the
+// visitor leaves.
 func (h *Handler) runFresh(c echo.Context, req cell.Request) error {
 	if req.Options.Detach {
 		return sandboxclient.Errorf(sandboxclient.CodeInvalid, "A fresh sandbox ends with its visitor: onDisconnect=continue makes no sense with fresh=true")
@@ -76,21 +77,12 @@ func (h *Handler) runFresh(c echo.Context, req cell.Request) error {
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request().Context()), destroyTime)
 		defer cancel()
-		// The answer has been given; what fails here is logged by the client and
-		// cleared by the reaper.
+		// The answer has been given; what fails here is logged by the client, and
+		// tried again by its reaper, or by the next start if this gateway is killed.
 		_ = s.Destroy(ctx, sandboxclient.RemoveWorkspace)
 	}()
-	return respond(c, s, req)
-}
-
-func wantsFresh(c echo.Context) (bool, error) {
-	text, ok := httpapi.Query(c, "fresh")
-	if !ok {
-		return false, nil
+	if err := respond(c, s, req); err != nil {
+		return err
 	}
-	fresh, err := strconv.ParseBool(text)
-	if err != nil {
-		return false, sandboxclient.Errorf(sandboxclient.CodeInvalid, "fresh is true or false")
-	}
-	return fresh, nil
+	return httpapi.Flush(c)
 }

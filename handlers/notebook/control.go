@@ -86,11 +86,21 @@ func (h *Handler) Interrupt(c echo.Context) error {
 }
 
 // Restart answers DELETE /notebook: the kernel ends with all it started, and
-// the next cell finds no variables. Files stay.
+// the next cell finds no variables. Files stay, unless ?files=true.
 func (h *Handler) Restart(c echo.Context) error {
 	sandbox, codeContext, err := h.codeContext(c)
 	if err != nil {
 		return err
+	}
+	files, err := httpapi.QueryBool(c, "files")
+	if err != nil {
+		return err
+	}
+	if files {
+		if err := sandbox.Destroy(c.Request().Context(), sandboxclient.RemoveWorkspace); err != nil {
+			return err
+		}
+		return c.NoContent(http.StatusNoContent)
 	}
 	if err := sandbox.DeleteContext(c.Request().Context(), codeContext); err != nil {
 		return err

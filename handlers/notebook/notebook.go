@@ -27,6 +27,7 @@ const (
 type Sandbox interface {
 	cell.Sandbox
 	Control
+	Destroyer
 }
 
 // Control is what a notebook needs of its sandbox beside its cells. None of it
@@ -36,6 +37,11 @@ type Control interface {
 	Generation(ctx context.Context, codeContext string) (int, error)
 	InterruptContext(ctx context.Context, codeContext string) error
 	DeleteContext(ctx context.Context, codeContext string) error
+}
+
+// Destroyer ends a notebook's sandbox with its files.
+type Destroyer interface {
+	Destroy(ctx context.Context, workspace sandboxclient.Workspace) error
 }
 
 // A Handler answers the Notebook's requests.

@@ -26,6 +26,13 @@ type fake struct {
 
 var _ Sandbox = fake{}
 
+func (f fake) Destroy(_ context.Context, w sandboxclient.Workspace) error {
+	if w != sandboxclient.RemoveWorkspace {
+		panic("the files stay")
+	}
+	return f.remove
+}
+
 func (f fake) RunCodeStream(context.Context, string, sandboxclient.RunOptions) iter.Seq2[sandboxclient.Event, error] {
 	panic("not asked for")
 }

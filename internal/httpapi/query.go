@@ -22,6 +22,19 @@ func Query(c echo.Context, name string) (string, bool) {
 	return "", false
 }
 
+// QueryBool reads a switch from the query; it is off when it is not there.
+func QueryBool(c echo.Context, name string) (bool, error) {
+	text, ok := Query(c, name)
+	if !ok {
+		return false, nil
+	}
+	on, err := strconv.ParseBool(text)
+	if err != nil {
+		return false, sandboxclient.Errorf(sandboxclient.CodeInvalid, "%s is true or false", name)
+	}
+	return on, nil
+}
+
 // QueryAll gives every value of a query parameter that may be repeated.
 func QueryAll(c echo.Context, name string) []string { return slices.Collect(queryValues(c, name)) }
 

@@ -27,8 +27,6 @@ const (
 	// heartbeat is the longest silence; proxies cut streams that are quiet for
 	// a minute or two.
 	heartbeat = 15 * time.Second
-	// patience is how long a viewer may take to read what was written.
-	patience = time.Minute
 	// ahead is how many events wait for a slow viewer; more wait in sandboxd.
 	ahead = 16
 )
@@ -114,8 +112,8 @@ func (w *writer) copy(ctx context.Context, events <-chan item) error {
 	}
 }
 
-// finish ends a stream whose source gave no more. A source that just stopped
-// did so because the request was over.
+// finish ends a stream whose source gave no more. One that gave nothing has
+// nothing to give any more: 204 tells a browser's EventSource not to come back.
 func (w *writer) finish(ctx context.Context) error {
 	if w.begun {
 		return nil
@@ -123,7 +121,8 @@ func (w *writer) finish(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return sandboxclient.Errorf(sandboxclient.CodeInternal, "a stream without events")
+	w.response.WriteHeader(http.StatusNoContent)
+	return nil
 }
 
 // write writes one item and all that wait behind it, then flushes once.
@@ -178,10 +177,8 @@ func (w *writer) comment() error {
 	return w.control.Flush()
 }
 
-// begin writes the header before the first message, and gives the viewer time
-// to read what follows.
+// begin writes the header before the first message.
 func (w *writer) begin() {
-	_ = w.control.SetWriteDeadline(time.Now().Add(patience)) // not every writer has one
 	if w.begun {
 		return
 	}

@@ -91,6 +91,12 @@ func TestStream_anEarlyErrorIsAnAnswerOfItsOwn(t *testing.T) {
 	}
 }
 
+func TestStream_withNothingLeftSaysSo(t *testing.T) {
+	if w, err := answer(sourceOf()); err != nil || w.Code != http.StatusNoContent {
+		t.Errorf("%d, %v", w.Code, err)
+	}
+}
+
 // A quiet stream is kept open by comments, which no reader takes for events.
 func TestStream_beatsWhileItIsQuiet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -15,17 +15,18 @@ var _ sandboxclient.Records = (*Store)(nil)
 // SaveSandbox implements sandboxclient.Records.
 func (s *Store) SaveSandbox(ctx context.Context, r sandboxclient.Record) error {
 	_, err := s.db.ExecContext(ctx, `
-		INSERT INTO sandboxes (id, owner, app, name, created_at, last_used)
-		VALUES ($1, $2, $3, $4, $5, $6)
+		INSERT INTO sandboxes (id, owner, app, name, ephemeral, created_at, last_used)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (id) DO UPDATE SET
-			owner = excluded.owner, app = excluded.app, name = excluded.name, last_used = excluded.last_used`,
-		string(r.ID), r.Ref.Owner, r.Ref.App, r.Ref.Name, r.CreatedAt.UnixMicro(), r.LastUsed.UnixMicro())
+			owner = excluded.owner, app = excluded.app, name = excluded.name,
+			ephemeral = excluded.ephemeral, last_used = excluded.last_used`,
+		string(r.ID), r.Ref.Owner, r.Ref.App, r.Ref.Name, toInt(r.Ref.Ephemeral), r.CreatedAt.UnixMicro(), r.LastUsed.UnixMicro())
 	return wrap("save sandbox", err)
 }
 
 // ListSandboxes implements sandboxclient.Records.
 func (s *Store) ListSandboxes(ctx context.Context) ([]sandboxclient.Record, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT id, owner, app, name, created_at, last_used FROM sandboxes`)
+	rows, err := s.db.QueryContext(ctx, `SELECT id, owner, app, name, ephemeral, created_at, last_used FROM sandboxes`)
 	if err != nil {
 		return nil, wrap("list sandboxes", err)
 	}
@@ -33,14 +34,23 @@ func (s *Store) ListSandboxes(ctx context.Context) ([]sandboxclient.Record, erro
 	var records []sandboxclient.Record
 	for rows.Next() {
 		var r sandboxclient.Record
-		var created, used int64
-		if err := rows.Scan(&r.ID, &r.Ref.Owner, &r.Ref.App, &r.Ref.Name, &created, &used); err != nil {
+		var ephemeral, created, used int64
+		if err := rows.Scan(&r.ID, &r.Ref.Owner, &r.Ref.App, &r.Ref.Name, &ephemeral, &created, &used); err != nil {
 			return nil, wrap("list sandboxes", err)
 		}
+		r.Ref.Ephemeral = ephemeral != 0
 		r.CreatedAt, r.LastUsed = time.UnixMicro(created).UTC(), time.UnixMicro(used).UTC()
 		records = append(records, r)
 	}
 	return records, wrap("list sandboxes", rows.Err())
+}
+
+// toInt gives a truth in the portable form.
+func toInt(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // DeleteSandbox implements sandboxclient.Records.

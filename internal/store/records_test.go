@@ -22,7 +22,7 @@ func open(t *testing.T, path string) *Store {
 }
 
 func record(name string) sandboxclient.Record {
-	ref := sandboxclient.Ref{Owner: "local", App: "notebook", Name: name}
+	ref := sandboxclient.Ref{Owner: "local", App: "notebook", Name: name, Ephemeral: len(name)%2 == 0}
 	now := time.Date(2026, 11, 29, 12, 0, 0, 123000, time.UTC)
 	return sandboxclient.Record{ID: sandboxclient.DeriveID([]byte("k"), ref), Ref: ref, CreatedAt: now, LastUsed: now}
 }

@@ -21,6 +21,25 @@ const (
 // errNoLoop says that this host gives no loop devices, as most containers.
 var errNoLoop = errors.New("this host gives no loop devices")
 
+// unableHost says whether an error is the host's last word. Any other, as one of
+// too many open files, may be gone at the next attempt.
+func unableHost(err error) bool {
+	for _, last := range []error{unix.ENOENT, unix.ENXIO, unix.ENODEV, unix.EPERM, unix.EACCES} {
+		if errors.Is(err, last) {
+			return true
+		}
+	}
+	return false
+}
+
+// noLoop words what went wrong with loop devices.
+func noLoop(what string, err error) error {
+	if unableHost(err) {
+		return fmt.Errorf("%w: %s: %w", errNoLoop, what, err)
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
 // attachLoop makes a block device of an image file. An image that is attached
 // already, in whatever mount namespace, keeps its one device: two of them would
 // be two file systems in one file. The device goes when it is closed here and
@@ -31,7 +50,7 @@ func attachLoop(ctx context.Context, image *os.File) (*os.File, error) {
 	}
 	control, err := os.OpenFile(loopControl, os.O_RDWR, 0)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errNoLoop, err)
+		return nil, noLoop("control", err)
 	}
 	defer control.Close()
 	for range loopAttempts {
@@ -50,11 +69,11 @@ func attachLoop(ctx context.Context, image *os.File) (*os.File, error) {
 func attachFree(control, image *os.File) (*os.File, error) {
 	number, err := unix.IoctlRetInt(int(control.Fd()), unix.LOOP_CTL_GET_FREE)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errNoLoop, err)
+		return nil, noLoop("find a free one", err)
 	}
 	device, err := openLoop(number)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errNoLoop, err)
+		return nil, noLoop("open", err)
 	}
 	// Direct: what is written inside is kept in memory once, not once more for
 	// the image, and is counted as the sandbox's. Where the host's file system
@@ -69,7 +88,7 @@ func attachFree(control, image *os.File) (*os.File, error) {
 	if errors.Is(err, unix.EBUSY) {
 		return nil, err
 	}
-	return nil, fmt.Errorf("%w: %s: %w", errNoLoop, device.Name(), err)
+	return nil, noLoop("configure "+device.Name(), err)
 }
 
 // openLoop opens a loop device. In a container /dev may lack the newer ones.

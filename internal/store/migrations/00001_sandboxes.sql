@@ -5,7 +5,8 @@ CREATE TABLE sandboxes (
     app        TEXT   NOT NULL,
     name       TEXT   NOT NULL,
     created_at BIGINT NOT NULL, -- microseconds since 1970, UTC
-    last_used  BIGINT NOT NULL
+    last_used  BIGINT NOT NULL,
+    ephemeral  BIGINT NOT NULL  -- 1: nothing of it is to outlive its use
 );
 
 -- How many kernels a code context ever had. It may be written before the
