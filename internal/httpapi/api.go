@@ -19,23 +19,25 @@ type Options struct {
 
 // An API answers requests with the handlers that were given to Handle.
 type API struct {
-	echo    *echo.Echo
-	log     *slog.Logger
-	metrics *metrics
-	guard   *Guard
-	silence time.Duration
-	apps    map[string]string // by route pattern
+	echo     *echo.Echo
+	log      *slog.Logger
+	metrics  *metrics
+	guard    *Guard
+	silence  time.Duration     // of a client that sends
+	patience time.Duration     // with a client that does not read
+	apps     map[string]string // by route pattern
 }
 
 // New makes an API without routes.
 func New(opts Options) *API {
 	a := &API{
-		echo:    echo.New(),
-		log:     opts.Logger,
-		metrics: newMetrics(opts.Registry),
-		guard:   opts.Guard,
-		silence: bodySilence,
-		apps:    map[string]string{},
+		echo:     echo.New(),
+		log:      opts.Logger,
+		metrics:  newMetrics(opts.Registry),
+		guard:    opts.Guard,
+		silence:  bodySilence,
+		patience: answerSilence,
+		apps:     map[string]string{},
 	}
 	a.echo.Logger.SetOutput(io.Discard) // what it would say is said by observe
 	a.echo.HTTPErrorHandler = func(err error, c echo.Context) { a.fail(c, err) }

@@ -31,6 +31,9 @@ type Body struct {
 // bytes is refused before anything is read.
 func OpenBody(c echo.Context, limit int64) (*Body, error) {
 	r, w := c.Request(), c.Response().Writer
+	if patient, ok := w.(*patientWriter); ok {
+		w = patient.ResponseWriter // the server's own, which closes the connection after a body that is too large
+	}
 	if r.ContentLength > limit {
 		return nil, tooLarge(limit)
 	}

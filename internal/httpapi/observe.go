@@ -20,10 +20,12 @@ func (a *API) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		begin := time.Now()
 		a.metrics.inFlight.Inc()
 		defer a.metrics.inFlight.Dec()
+		w := newPatientWriter(c.Response().Writer, a.patience)
+		c.Response().Writer = w
 		identify(c)
 		setSafeHeaders(c.Response().Header())
 		if c.Request().ContentLength != 0 { // the server reads what a handler leaves of a body
-			expect(http.NewResponseController(c.Response().Writer), a.silence)
+			expect(w.rc, a.silence)
 		}
 
 		end := outcome{status: http.StatusOK}
@@ -36,6 +38,7 @@ func (a *API) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		if end.broken {
 			panic(http.ErrAbortHandler) // the server closes the connection without a word
 		}
+		w.begin() // the server writes what is left of the answer
 		return nil
 	}
 }
