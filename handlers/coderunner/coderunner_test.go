@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -176,5 +177,51 @@ func TestRun_fresh(t *testing.T) {
 		if len(names) != 2 || destroyed != 2 || names["playground"] {
 			t.Errorf("names %v, %d destroyed", names, destroyed)
 		}
+	}
+}
+
+// The visitor has the whole answer before the sandbox is destroyed.
+func TestRun_freshAnswersBeforeItClears(t *testing.T) {
+	read := make(chan struct{})
+	s := fake{
+		run: func(string, sandboxclient.RunOptions) (*sandboxclient.Run, error) {
+			return &sandboxclient.Run{Exit: sandboxclient.Exit{Status: "exited"}}, nil
+		},
+		destroy: func(sandboxclient.Workspace) {
+			select {
+			case <-read:
+			case <-time.After(20 * time.Second):
+				t.Error("the visitor has no answer yet")
+			}
+		},
+	}
+	e := echo.New()
+	e.POST("/run", New(func(string, string) Sandbox { return s }, 100).Run)
+	server := httptest.NewServer(e)
+	defer server.Close()
+	for accept, last := range map[string]string{
+		"application/json":  "\"generation\":0}\n",
+		"text/event-stream": "\n\n", // after the only event
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/run?fresh=true", strings.NewReader("1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Accept", accept)
+		resp, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := make([]byte, 0, 1<<10)
+		for !strings.HasSuffix(string(body), last) && err == nil {
+			var n int
+			n, err = resp.Body.Read(body[len(body):cap(body)])
+			body = body[:len(body)+n]
+		}
+		if !strings.HasSuffix(string(body), last) {
+			t.Errorf("%s: %q, %v", accept, body, err)
+		}
+		read <- struct{}{}
+		_ = resp.Body.Close()
 	}
 }
