@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -25,6 +26,7 @@ type engine struct {
 	destroys  int
 	removed   map[ID]bool
 	createErr error
+	destroy   func() error // what a destroy comes to; nil: success
 	bootTime  time.Duration
 	dead      bool // new sandboxes never answer
 }
@@ -39,6 +41,12 @@ type engineBox struct {
 	server  *http.Server
 	busy    int
 	started atomic.Bool
+	silent  atomic.Bool // it answers nobody
+
+	mu       sync.Mutex
+	events   []wire.Event // of the execution that can be followed
+	refuse   bool         // it cannot
+	canceled int
 }
 
 func newEngine() *engine {
@@ -94,6 +102,11 @@ func (e *engine) Dial(ctx context.Context, id ID) (net.Conn, error) {
 }
 
 func (e *engine) Destroy(_ context.Context, id ID, workspace Workspace) error {
+	if e.destroy != nil {
+		if err := e.destroy(); err != nil {
+			return err
+		}
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.destroys++
@@ -146,21 +159,62 @@ func (b *engineBox) Addr() net.Addr { return &net.UnixAddr{Name: string(b.id)} }
 // engine: "block" never ends, "wait" ends after a minute, "hang up" breaks.
 func (b *engineBox) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v1/health", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET /v1/health", func(w http.ResponseWriter, r *http.Request) {
+		if b.silent.Load() {
+			<-r.Context().Done()
+			return
+		}
 		_ = json.NewEncoder(w).Encode(wire.Health{Version: wire.Version, Busy: b.busy})
 	})
 	mux.HandleFunc("GET /v1/contexts", func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode([]wire.ContextInfo{{ID: "default-python"}})
 	})
-	mux.HandleFunc("POST /v1/run", b.run)
 	mux.HandleFunc("GET /v1/executions", func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode([]wire.ExecutionInfo{})
 	})
-	mux.HandleFunc("/v1/executions/", func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(http.StatusNotFound)
-		_ = json.NewEncoder(w).Encode(wire.Error{Code: wire.CodeNotFound, Message: "There is no such execution."})
+	mux.HandleFunc("GET /v1/executions/{id}/events", b.follow)
+	mux.HandleFunc("DELETE /v1/executions/{id}", func(w http.ResponseWriter, _ *http.Request) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.canceled++
+		w.WriteHeader(http.StatusNoContent)
 	})
+	mux.HandleFunc("POST /v1/run", b.run)
 	return mux
+}
+
+// offer says what can be followed, or that nothing can.
+func (b *engineBox) offer(events []wire.Event, refuse bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.events, b.refuse = events, refuse
+}
+
+func (b *engineBox) cancellations() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.canceled
+}
+
+// follow gives the kept events after a number and then breaks, or ends.
+func (b *engineBox) follow(w http.ResponseWriter, r *http.Request) {
+	b.mu.Lock()
+	events, refuse := b.events, b.refuse
+	b.mu.Unlock()
+	if refuse || events == nil {
+		w.WriteHeader(http.StatusNotFound)
+		_ = json.NewEncoder(w).Encode(wire.Error{Code: wire.CodeNotFound, Message: "There is no such execution"})
+		return
+	}
+	after, _ := strconv.ParseInt(r.URL.Query().Get("after"), 10, 64)
+	if last := events[len(events)-1]; after == last.Seq && last.Terminal() {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	for _, e := range events[after:] {
+		frame, _ := wire.AppendEvent(nil, e)
+		_, _ = w.Write(frame)
+	}
 }
 
 func (b *engineBox) run(w http.ResponseWriter, r *http.Request) {
@@ -180,6 +234,9 @@ func (b *engineBox) run(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(time.Minute)
 	case "hang up":
 		panic(http.ErrAbortHandler)
+	case "start again":
+		send(wire.Event{Seq: 2, Type: wire.EventStart, Start: &wire.Start{KernelStarted: true}})
+		return
 	}
 	send(wire.Event{Seq: 2, Type: wire.EventStdout, Data: []byte(req.Code)})
 	send(wire.Event{Seq: 3, Type: wire.EventComplete, Exit: &wire.Exit{Status: wire.StatusExited}})
@@ -188,6 +245,7 @@ func (b *engineBox) run(w http.ResponseWriter, r *http.Request) {
 // memory keeps records for a test.
 type memory struct {
 	mu          sync.Mutex
+	err         error // of counting
 	records     map[ID]Record
 	generations map[string]int
 }
@@ -219,6 +277,9 @@ func (m *memory) DeleteSandbox(_ context.Context, id ID) error {
 func (m *memory) Generation(_ context.Context, id ID, codeContext string, started bool) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.err != nil {
+		return 0, m.err
+	}
 	key := string(id) + codeContext
 	if started {
 		m.generations[key]++
