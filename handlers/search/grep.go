@@ -86,7 +86,7 @@ func end(result *sandboxclient.ExecResult) (ending, error) {
 	case exit.Status == sandboxclient.StatusTimedOut, outOfMemory(exit, result.Stderr):
 		return ending{truncated: true, partial: true, broken: true}, nil
 	case exit.Status != sandboxclient.StatusExited || exit.ExitCode > exitTrouble:
-		return how, failed(exit, result.Stderr)
+		return how, failed(exit)
 	case exit.ExitCode <= exitNotFound:
 		return how, nil
 	}
@@ -97,9 +97,10 @@ func end(result *sandboxclient.ExecResult) (ending, error) {
 	return how, nil
 }
 
-// failed words a search that gave nothing.
-func failed(exit sandboxclient.Exit, stderr []byte) error {
-	cause := fmt.Errorf("grep ended: %s, exit code %d: %.200q", string(exit.Status), exit.ExitCode, stderr)
+// failed words a search that gave nothing. What grep said stays out of the log:
+// it names files.
+func failed(exit sandboxclient.Exit) error {
+	cause := fmt.Errorf("grep ended: %s, exit code %d", string(exit.Status), exit.ExitCode)
 	switch {
 	case exit.Status == sandboxclient.StatusTimedOut:
 		return &sandboxclient.Error{Code: sandboxclient.CodeTimeout, Message: "The search took too long", Err: cause}
