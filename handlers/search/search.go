@@ -116,7 +116,7 @@ func (h *Handler) search(ctx context.Context, s Sandbox, q query, file bool) (fi
 	}
 	found.records, found.truncated = parse(result.Stdout, q.most, found.truncated)
 	if found.broken && len(found.records) == 0 {
-		return findings{}, failed(result.Exit, result.Stderr)
+		return findings{}, failed(result.Exit)
 	}
 	place(found.records, q.path)
 	return found, nil
