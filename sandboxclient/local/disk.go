@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -40,11 +41,13 @@ func (d *disks) open(ctx context.Context, id sandboxclient.ID, size int64) error
 	if mounted(dir) {
 		return nil // by a gateway that was killed
 	}
-	if _, err := os.Lstat(image); err == nil {
+	if there, err := exists(image); err != nil {
+		return err
+	} else if there {
 		return mountImage(ctx, image, dir)
 	}
-	if size == 0 || occupied(dir) {
-		return nil
+	if plain, err := occupied(dir); err != nil || plain || size == 0 {
+		return err
 	}
 	if able, err := d.able(ctx); err != nil || !able {
 		return err
@@ -62,11 +65,24 @@ func (d *disks) open(ctx context.Context, id sandboxclient.ID, size int64) error
 	return mountImage(ctx, image, dir)
 }
 
+// exists says whether there is something at a path, or that nobody knows.
+func exists(path string) (bool, error) {
+	_, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // close unmounts a workspace, and removes it if asked: what it holds need not
 // reach the disk then.
 func (d *disks) close(ctx context.Context, id sandboxclient.ID, workspace sandboxclient.Workspace) error {
 	dir, image := d.layout.workspace(id), d.layout.image(id)
-	if _, err := os.Lstat(image); err == nil && mounted(dir) {
+	there, err := exists(image)
+	if err != nil {
+		return err
+	}
+	if there && mounted(dir) {
 		if workspace == sandboxclient.RemoveWorkspace {
 			abandon(dir)
 		}
@@ -91,8 +107,8 @@ func (d *disks) unmount(ctx context.Context, dir string) error {
 	return err
 }
 
-// able tries once whether this host mounts images. An error is one of the
-// attempt: the answer is still open.
+// able tries whether this host mounts images, until it is known: only what the
+// host will say again means that it cannot. An error is one of the attempt.
 func (d *disks) able(ctx context.Context) (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -21,23 +21,15 @@ const (
 // errNoLoop says that this host gives no loop devices, as most containers.
 var errNoLoop = errors.New("this host gives no loop devices")
 
-// unableHost says whether an error is the host's last word. Any other, as one of
-// too many open files, may be gone at the next attempt.
-func unableHost(err error) bool {
+// told wraps an error of the host as its last word, as cannot has it, if it is
+// one. Any other, as one of too many open files, may be gone at the next attempt.
+func told(cannot, err error) error {
 	for _, last := range []error{unix.ENOENT, unix.ENXIO, unix.ENODEV, unix.EPERM, unix.EACCES} {
 		if errors.Is(err, last) {
-			return true
+			return fmt.Errorf("%w: %w", cannot, err)
 		}
 	}
-	return false
-}
-
-// noLoop words what went wrong with loop devices.
-func noLoop(what string, err error) error {
-	if unableHost(err) {
-		return fmt.Errorf("%w: %s: %w", errNoLoop, what, err)
-	}
-	return fmt.Errorf("%s: %w", what, err)
+	return err
 }
 
 // attachLoop makes a block device of an image file. An image that is attached
@@ -45,12 +37,12 @@ func noLoop(what string, err error) error {
 // be two file systems in one file. The device goes when it is closed here and
 // mounted nowhere.
 func attachLoop(ctx context.Context, image *os.File) (*os.File, error) {
-	if device := findLoop(image); device != nil {
-		return device, nil
+	if device, err := findLoop(image); err != nil || device != nil {
+		return device, err
 	}
 	control, err := os.OpenFile(loopControl, os.O_RDWR, 0)
 	if err != nil {
-		return nil, noLoop("control", err)
+		return nil, told(errNoLoop, err)
 	}
 	defer control.Close()
 	for range loopAttempts {
@@ -69,11 +61,11 @@ func attachLoop(ctx context.Context, image *os.File) (*os.File, error) {
 func attachFree(control, image *os.File) (*os.File, error) {
 	number, err := unix.IoctlRetInt(int(control.Fd()), unix.LOOP_CTL_GET_FREE)
 	if err != nil {
-		return nil, noLoop("find a free one", err)
+		return nil, told(errNoLoop, &os.PathError{Op: "find a free loop device", Path: loopControl, Err: err})
 	}
 	device, err := openLoop(number)
 	if err != nil {
-		return nil, noLoop("open", err)
+		return nil, told(errNoLoop, err)
 	}
 	// Direct: what is written inside is kept in memory once, not once more for
 	// the image, and is counted as the sandbox's. Where the host's file system
@@ -88,7 +80,7 @@ func attachFree(control, image *os.File) (*os.File, error) {
 	if errors.Is(err, unix.EBUSY) {
 		return nil, err
 	}
-	return nil, noLoop("configure "+device.Name(), err)
+	return nil, told(errNoLoop, &os.PathError{Op: "configure", Path: device.Name(), Err: err})
 }
 
 // openLoop opens a loop device. In a container /dev may lack the newer ones.
@@ -105,41 +97,71 @@ func openLoop(number int) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR, 0)
 }
 
-// findLoop opens the device that an image is attached to, nil when there is none.
-func findLoop(image *os.File) *os.File {
+// findLoop opens the device that an image is attached to, nil when there is
+// none. What cannot be looked at now is an error: it might be the one.
+func findLoop(image *os.File) (*os.File, error) {
 	// The end of the path is the same in every mount namespace.
 	end := filepath.Join(filepath.Base(filepath.Dir(image.Name())), filepath.Base(image.Name()))
-	backing, _ := filepath.Glob("/sys/block/loop*/loop/backing_file") // fails for malformed patterns only
-	for _, path := range backing {
-		text, err := os.ReadFile(path)
-		if err != nil || !strings.HasSuffix(strings.TrimSpace(string(text)), end) {
-			continue
-		}
-		name := filepath.Base(filepath.Dir(filepath.Dir(path)))
-		device, err := os.OpenFile(filepath.Join("/dev", name), os.O_RDWR, 0)
-		if err != nil {
-			continue
-		}
-		// While it is open it stays attached: look again.
-		if attachedTo(device, image) {
-			return device
-		}
-		_ = device.Close()
+	disks, err := os.ReadDir("/sys/block")
+	if err != nil && !gone(err) {
+		return nil, err
 	}
-	return nil
+	for _, disk := range disks {
+		text, err := os.ReadFile(filepath.Join("/sys/block", disk.Name(), "loop/backing_file"))
+		if err != nil && !gone(err) {
+			return nil, err
+		}
+		if !strings.HasSuffix(strings.TrimSpace(string(text)), end) {
+			continue
+		}
+		device, err := openAttached(filepath.Join("/dev", disk.Name()), image)
+		if err != nil || device != nil {
+			return device, err
+		}
+	}
+	return nil, nil
 }
 
-func attachedTo(device, image *os.File) bool {
+// openAttached opens a loop device if an image is attached to it. While it is
+// open it stays attached.
+func openAttached(path string, image *os.File) (*os.File, error) {
+	device, err := os.OpenFile(path, os.O_RDWR, 0)
+	if gone(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	attached, err := attachedTo(device, image)
+	if err == nil && attached {
+		return device, nil
+	}
+	return nil, errors.Join(err, device.Close())
+}
+
+func attachedTo(device, image *os.File) (bool, error) {
 	var stat unix.Stat_t
-	if unix.Fstat(int(image.Fd()), &stat) != nil {
-		return false
+	if err := unix.Fstat(int(image.Fd()), &stat); err != nil {
+		return false, err
 	}
 	info, err := unix.IoctlLoopGetStatus64(int(device.Fd()))
-	return err == nil && info.Inode == stat.Ino && info.Device == stat.Dev
+	if gone(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, &os.PathError{Op: "status", Path: device.Name(), Err: err}
+	}
+	return info.Inode == stat.Ino && info.Device == stat.Dev, nil
 }
 
-// attached says whether an image has a device.
+// gone says that a device, or what was attached to it, is not there, or not any
+// more: a device that is let go of meanwhile gives all of these.
+func gone(err error) bool {
+	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENXIO) || errors.Is(err, unix.ENODEV) || errors.Is(err, unix.EINVAL)
+}
+
+// attached says whether an image has a device; in doubt it has.
 func attached(image *os.File) bool {
-	device := findLoop(image)
-	return device != nil && device.Close() == nil
+	device, err := findLoop(image)
+	return err != nil || device != nil && device.Close() == nil
 }

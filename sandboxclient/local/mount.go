@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -52,7 +53,7 @@ func mountOnce(ctx context.Context, image *os.File, dir string) error {
 	err = unix.Mount(device.Name(), dir, "ext4", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOATIME,
 		"noinit_itable,discard,errors=remount-ro")
 	if err != nil {
-		return fmt.Errorf("%w: %s at %s: %w", errNoMount, image.Name(), dir, err)
+		return told(errNoMount, fmt.Errorf("mount %s at %s: %w", image.Name(), dir, err))
 	}
 	hideLostFound(dir)
 	return nil
@@ -76,14 +77,17 @@ func mounted(dir string) bool {
 }
 
 // occupied says whether a directory holds anything.
-func occupied(dir string) bool {
+func occupied(dir string) (bool, error) {
 	f, err := openDir(unix.AT_FDCWD, dir)
 	if err != nil {
-		return false
+		return false, err
 	}
 	defer f.Close()
-	names, _ := f.Readdirnames(1)
-	return len(names) > 0
+	_, err = f.Readdirnames(1)
+	if errors.Is(err, io.EOF) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 const (
