@@ -20,7 +20,7 @@ PROGRAMS     := $(RUN_PROGRAMS) bin/runc
 STATIC   := CGO_ENABLED=0 tools/build.sh
 STRIPPED := -ldflags "-s -w"
 
-.PHONY: run build test lint bench clean help setup-run setup-test setup-lint
+.PHONY: run build test soak lint bench clean help setup-run setup-test setup-lint
 
 run: setup-run $(RUN_PROGRAMS) ## install and build what is missing, then serve on 127.0.0.1:8787
 	@exec bin/gateway $(ARGS)
@@ -29,6 +29,9 @@ build: $(PROGRAMS) ## fill bin/ with gateway, sandboxd, runsc and runc
 
 test: setup-test $(PROGRAMS) ## every test under the race detector, and some seconds of fuzzing
 	@tools/test.sh
+
+soak: setup-test $(PROGRAMS) ## 3,000 runs, then everything back at its baseline (most of an hour)
+	@SOAK_RUNS=3000 CGO_ENABLED=0 go test -buildvcs=false -count=1 -timeout 3h -v -run TestSoak ./internal/e2e
 
 lint: setup-lint bin/golangci-lint ## linters, formatting, tidy modules, scripts and embedded programs
 	@tools/lint.sh
