@@ -94,6 +94,13 @@ func TestPython_errors(t *testing.T) {
 			{name: "broken_repr", code: "class R:\n    def __repr__(self): 1/0\nR()", err: "ZeroDivisionError", stderr: "Traceback…"},
 			{name: "thread", code: "import threading\ndef fail(): 1/0\nt = threading.Thread(target=fail); t.start(); t.join()", stderr: "Exception in thread…"},
 			{name: "warning", code: "import warnings; warnings.warn('careful')", stderr: "<cell 17>:1: UserWarning: careful\n…"},
+			{name: "many_long_lines", code: `raise Exception("\n".join(["x" * 60000] * 300))`, err: "Exception", stderr: "Traceback…"},
+			{name: "long_message", code: "raise Exception('\x01' * 20_000_000)", err: "Exception", stderr: "Traceback…"},
+			{name: "long_farewell", code: "sys.exit('bye' * 10_000_000)", err: "SystemExit", stderr: "byebye…"},
+			{name: "long_name", code: "raise type('E' * 20_000_000, (Exception,), {})", err: strings.Repeat("E", 256), stderr: "Traceback…"},
+			{name: "line_beyond_all", code: "e = SyntaxError('s'); e.filename, e.lineno = '<cell 22>', 10**30\nraise e", err: "SyntaxError", stderr: "Traceback…"},
+			{name: "line_of_any_type", code: "e.filename, e.lineno = '<cell 23>', {1}\nraise e", err: "SyntaxError", stderr: "SyntaxError\n"},
+			{name: "text_of_any_type", code: "class S(str):\n    def __getitem__(self, i): return {1}\nclass T(Exception):\n    def __str__(self): return S('s')\nraise T", err: "T", stderr: "Traceback…"},
 			{name: "alive", code: "sys.exit.__name__", results: []string{"'exit'"}},
 		})
 	})

@@ -98,7 +98,11 @@ def _fields(fields):
 
 
 def _shortened(fields):
-    """Keep of a result its text alone, and say what is missing."""
+    """Keep of a result its text alone, and say what is missing; of an exception
+    its name."""
+    if "result" not in fields:
+        error = fields.get("error")
+        return {**fields, "error": {"name": error["name"], "message": "", "traceback": []}} if error else {}
     result = fields["result"]
     dropped = fields["dropped"] + [name for name in result if name != "text"]
     return {"result": {"text": result["text"]}, "dropped": dropped}

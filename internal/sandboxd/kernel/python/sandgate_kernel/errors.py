@@ -15,17 +15,22 @@ hidden = [os.path.dirname(__file__) + os.sep]
 # A deep stack keeps both ends.
 DEEPEST = 10000
 FRAMES_AT_EACH_END = 40
+
+# What is told of one exception. sandboxd would pass on no more of it.
+MAX_NAME = 256
+MAX_MESSAGE = 64 << 10
 MAX_LINES = 1000
-MAX_TEXT = 64 << 10
+MAX_TRACEBACK = 256 << 10
+MAX_LINE_NUMBER = 1 << 31
 
 
 def describe(exc, cell):
     """Give the name, message, traceback and line of what ended a cell."""
     return {
         "name": _name(exc),
-        "message": _message(exc)[:MAX_TEXT],
+        "message": _message(exc),
         "traceback": _farewell(exc) if isinstance(exc, SystemExit) else lines(exc),
-        "lineNumber": _line(exc, cell) or 0,
+        "lineNumber": _line(exc, cell),
     }
 
 
@@ -42,10 +47,25 @@ def lines(exc):
         )
         _trim(told)
         _quote(told)
-        text = (line for part in told.format() for line in part.splitlines())
-        return [line[:MAX_TEXT] for line in itertools.islice(text, MAX_LINES)]
+        return _bounded(line for part in told.format() for line in part.splitlines())
     except Exception:  # one that cannot even be looked at
         return [_name(exc)]
+
+
+def _bounded(text):
+    """Keep the first lines, of many or of long ones."""
+    kept, room = [], MAX_TRACEBACK
+    for line in itertools.islice(text, MAX_LINES):
+        kept.append(_cut(line, room))
+        room -= len(kept[-1]) + 1
+        if room <= 0:
+            break
+    return kept
+
+
+def _cut(text, size):
+    """Cut a text, which may be of a type of the user's that answers anything."""
+    return str.__str__(text)[:size]
 
 
 def print_to(stream, exc):
@@ -94,7 +114,7 @@ def _quote(told):
 
 def _name(exc):
     try:
-        return str(type(exc).__name__)
+        return _cut(type(exc).__name__, MAX_NAME)
     except Exception:  # a metaclass may do anything
         return "Exception"
 
@@ -102,24 +122,26 @@ def _name(exc):
 def _message(exc):
     try:
         if isinstance(exc, SyntaxError):
-            return str(exc.msg)
+            return _cut(str(exc.msg), MAX_MESSAGE)
         if isinstance(exc, SystemExit):
-            return str(exc.code or 0)
-        return str(exc)
+            return _cut(str(exc.code or 0), MAX_MESSAGE)
+        return _cut(str(exc), MAX_MESSAGE)
     except Exception:
         return "<exception str() failed>"
 
 
 def _farewell(exit):
     """Give what Python prints when a program ends itself."""
-    return [] if exit.code is None or isinstance(exit.code, int) else _message(exit).splitlines()
+    silent = exit.code is None or isinstance(exit.code, int)
+    return [] if silent else _bounded(_message(exit).splitlines())
 
 
 def _line(exc, cell):
-    """Give the innermost line of the cell that the exception came through."""
+    """Give the innermost line of the cell that the exception came through, or 0."""
     if isinstance(exc, SyntaxError) and exc.filename == cell:
-        return exc.lineno
-    line, tb = None, exc.__traceback__
+        line = exc.lineno  # which a cell may have set to anything
+        return line if type(line) is int and 0 < line < MAX_LINE_NUMBER else 0
+    line, tb = 0, exc.__traceback__
     while tb is not None:
         if tb.tb_frame.f_code.co_filename == cell:
             line = tb.tb_lineno
