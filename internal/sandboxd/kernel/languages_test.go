@@ -85,6 +85,40 @@ func TestJavaScript_cells(t *testing.T) {
 	})
 }
 
+// What no frame could hold is cut or left out, and the kernel lives on.
+func TestJavaScript_tooMuch(t *testing.T) {
+	needs(t, "node")
+	box := sandboxtest.Client(t).Sandbox(sandboxclient.Ref{Owner: "t", App: "kernel", Name: t.Name()})
+	n := &notebook{sandbox: box, opts: sandboxclient.RunOptions{Language: wire.JavaScript}}
+	n.expect(t, answer{code: "let x = 3"})
+	const mib = "const mib = '\\x01'.repeat(1 << 20);"
+	for _, c := range []struct {
+		code     string
+		err      string
+		results  []string
+		warnings []string
+	}{
+		{code: `throw new Error("x".repeat(9 << 20))`, err: "Error"},
+		{code: `throw new Error("x\n".repeat(9 << 20))`, err: "Error"},
+		{code: `throw "x".repeat(9 << 20)`, err: "Uncaught"},
+		{code: `throw Object.assign(new Error(), { name: "N".repeat(18 << 20) })`, err: strings.Repeat("N", 256)},
+		{code: `throw Object.assign(new Error("x"), { stack: "at cell-1.js:9".padEnd(40, "9") + ":1" })`, err: "Error"},
+		{code: `throw Object.assign(new Error(), { message: Object.create(null) })`, err: "Error"},
+		{code: `throw Object.defineProperty(new Error(), "stack", { get() { throw 1 } })`, err: "Error"},
+		{code: `display({ "text/html": "x".repeat(18 << 20), "text/plain": "t" })`, results: []string{"t"}, warnings: []string{"result_too_large"}},
+		{code: mib + `display({ "text/html": mib, "image/svg+xml": mib, "text/markdown": mib, "text/plain": "t" })`, results: []string{"t"}, warnings: []string{"result_too_large"}},
+		{code: `display({ "text/plain": "t".repeat(18 << 20) })`, results: []string{strings.Repeat("t", 1<<20)}, warnings: []string{"result_too_large"}},
+		{code: `display({ "text/html": "x", get "text/plain"() { return this.n = (this.n ?? 0) + 1 > 1 ? 1n : "t" } })`, results: []string{"t"}},
+		{code: `({ [require("util").inspect.custom]() { throw { get name() { throw 1 } } } })`, results: []string{"[object that cannot be inspected]"}},
+	} {
+		o := n.run(t, c.code)
+		if o.errorName() != c.err || !slices.Equal(o.texts(), append([]string{}, c.results...)) || !slices.Equal(o.warnings, c.warnings) || o.exit.KernelDied != "" {
+			t.Errorf("%s: error %q, %d results, warnings %q, died %q", c.code, o.errorName(), len(o.results), o.warnings, o.exit.KernelDied)
+		}
+		n.expectVariable(t, "3")
+	}
+}
+
 func TestBash_cells(t *testing.T) {
 	runSteps(t, wire.Bash, []step{
 		{code: "echo out; echo err >&2", stdout: "out\n", said: "err\n"},

@@ -19,7 +19,17 @@ const REQUESTS_FD = 3;
 const REPLIES_FD = 4;
 const MAX_JSON = 4 << 20;
 const MAX_TEXT = 1 << 20;
-const MAX_LINES = 50; // of a stack
+
+// What the forms of one result may take in a frame. A longer frame would be
+// sandboxd's reason to end the kernel.
+const MAX_RESULT = 16 << 20;
+
+// What is told of one exception. sandboxd would pass on no more of it.
+const MAX_NAME = 256;
+const MAX_MESSAGE = 64 << 10;
+const MAX_TRACEBACK = 256 << 10;
+const MAX_LINES_TOLD = 1000;
+const MAX_FRAMES = 50; // of a stack
 const MIME = {
   "text/plain": "text", "text/html": "html", "image/png": "png", "image/jpeg": "jpeg", "image/svg+xml": "svg",
   "application/json": "json", "text/latex": "latex", "text/markdown": "markdown", "application/javascript": "javascript",
@@ -85,35 +95,54 @@ function valueOf(remote) {
 }
 
 function show(value) {
-  const result = { text: bounded(inspect(value)) };
+  const result = { text: inspect(value) };
   if (value !== null && typeof value === "object") {
     const json = asJSON(value);
     if (json !== undefined) result.json = json;
   }
-  send("result", { result });
+  sendResult(result);
 }
 
 // display shows a value, or an object of MIME types as { "text/html": "…" }.
 function display(value) {
-  const isBundle = value !== null && typeof value === "object" && Object.keys(value).length > 0 &&
-    Object.keys(value).every((key) => key in MIME && typeof value[key] === "string");
+  const forms = value !== null && typeof value === "object" ? Object.entries(value) : [];
+  const isBundle = forms.length > 0 &&
+    forms.every(([type, data]) => Object.hasOwn(MIME, type) && typeof data === "string");
   if (!isBundle) return show(value);
   const result = { text: "" };
-  for (const [type, data] of Object.entries(value)) result[MIME[type]] = data;
-  if (!result.text) result.text = bounded(inspect(value));
-  send("result", { result });
+  for (const [type, data] of forms) result[MIME[type]] = data;
+  if (!result.text) result.text = inspect(value);
+  sendResult(result);
+}
+
+// sendResult leaves out what is too large, and says so. There is always room
+// for the text.
+function sendResult({ text, ...forms }) {
+  const result = { text: text.slice(0, MAX_TEXT) };
+  const dropped = text.length > MAX_TEXT ? ["text"] : [];
+  let room = MAX_RESULT - encodedSize(result.text);
+  for (const [name, data] of Object.entries(forms)) {
+    const size = encodedSize(data);
+    if (size > room) {
+      dropped.push(name);
+      continue;
+    }
+    result[name] = data;
+    room -= size;
+  }
+  send("result", { result, dropped });
+}
+
+function encodedSize(text) {
+  return text.length > MAX_RESULT ? Infinity : Buffer.byteLength(JSON.stringify(text));
 }
 
 function inspect(value) {
   try {
     return util.inspect(value, { depth: 4, maxArrayLength: 100, maxStringLength: 10000, breakLength: 100 });
-  } catch (err) {
-    return `[${typeof value} that cannot be inspected: ${err?.name}]`;
+  } catch {
+    return `[${typeof value} that cannot be inspected]`;
   }
-}
-
-function bounded(text) {
-  return text.length <= MAX_TEXT ? text : text.slice(0, MAX_TEXT) + "…";
 }
 
 // asJSON gives nothing for what JSON cannot say: cycles, BigInt, functions.
@@ -126,8 +155,27 @@ function asJSON(value) {
   }
 }
 
-// describe tells an exception, with the user's frames only.
+// describe tells an exception, with the user's frames only. Whatever it does
+// when it is looked at, there is an answer, and it has an end.
 function describe(thrown, said, name) {
+  try {
+    return boundedError(look(thrown, said, name));
+  } catch {
+    const message = "this error cannot be told: looking at it fails as well";
+    return { name: "Error", message, traceback: [`Error: ${message}`] };
+  }
+}
+
+// boundedError also breaks the lines of a traceback up.
+function boundedError(error) {
+  const text = error.traceback.join("\n").slice(0, MAX_TRACEBACK);
+  return {
+    ...error, name: error.name.slice(0, MAX_NAME), message: error.message.slice(0, MAX_MESSAGE),
+    traceback: text.split("\n").slice(0, MAX_LINES_TOLD),
+  };
+}
+
+function look(thrown, said, name) {
   const lineNumber = lineOf(thrown, said, name);
   if (!(util.types.isNativeError(thrown) || thrown instanceof Error)) {
     const text = inspect(thrown);
@@ -137,7 +185,7 @@ function describe(thrown, said, name) {
   const stack = String(thrown.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line) && isUsers(line));
   return {
     name: String(thrown.name), message: hint(String(thrown.message)),
-    traceback: [hint(head), ...stack.slice(0, MAX_LINES)], lineNumber,
+    traceback: [hint(head), ...stack.slice(0, MAX_FRAMES)], lineNumber,
   };
 }
 
@@ -157,7 +205,7 @@ function lineOf(thrown, said, name) {
   const at = String(thrown?.stack ?? "").split("\n").find((line) => line.includes(`${name}:`));
   const found = at && /:(\d+):\d+\)?$/.exec(at);
   const line = found ? Number(found[1]) : (said?.lineNumber ?? -1) + 1;
-  return line > 0 ? line : undefined;
+  return Number.isSafeInteger(line) && line > 0 ? line : undefined;
 }
 
 async function answer(request) {
@@ -171,7 +219,7 @@ async function answer(request) {
   }
   if (said.thrown || said.failed) {
     const err = said.thrown ?? said.failed;
-    return { error: { name: String(err.name ?? "Error"), message: String(err.message), traceback: [String(err.message)] } };
+    return { error: boundedError({ name: String(err.name ?? "Error"), message: String(err.message), traceback: [String(err.message)] }) };
   }
   if (said.exceptionDetails) {
     const remote = said.exceptionDetails.exception;
@@ -220,7 +268,9 @@ function serve() {
   const lines = readline.createInterface({ input: fs.createReadStream(null, { fd: REQUESTS_FD, autoClose: false }) });
   lines.on("line", async (line) => {
     const request = JSON.parse(line);
-    const outcome = await withStdin(request, () => answer(request));
+    // A cell has its end even when its value cannot be told.
+    const outcome = await withStdin(request, () => answer(request))
+      .catch((err) => ({ error: describe(err, undefined, "cell-") }));
     send("done", outcome);
   });
   lines.on("close", () => process.exit(0));
