@@ -49,7 +49,6 @@ func (s *Sandbox) RunCodeStream(ctx context.Context, code string, opts RunOption
 		Stdin:     opts.Stdin,
 		TimeoutMS: timeout.Milliseconds(),
 		Output:    c.limits(0, 0),
-		Detach:    true,
 	}
 	return s.stream(ctx, launch{
 		op: "run code", id: id, timeout: timeout, detach: opts.Detach,
@@ -123,7 +122,6 @@ func (s *Sandbox) ExecStream(ctx context.Context, cmd Command) iter.Seq2[Event, 
 		Stdin:     cmd.Stdin,
 		TimeoutMS: timeout.Milliseconds(),
 		Output:    c.limits(cmd.Keep, cmd.Max),
-		Detach:    true,
 	}
 	return s.stream(ctx, launch{
 		op: "exec", id: id, timeout: timeout, detach: cmd.Detach,

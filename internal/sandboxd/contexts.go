@@ -21,12 +21,13 @@ func (s *server) runCell(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	defer bind(r.Context(), x, req.Detach)()
+	events := x.Follow(0) // before it can end, and be forgotten
+	defer events.Close()
 	if err := s.contexts.Run(x, req); err != nil {
 		s.executions.Discard(x)
 		return err
 	}
-	return stream(w, r, x.Follow(0))
+	return stream(w, r, events)
 }
 
 // GET /v1/contexts

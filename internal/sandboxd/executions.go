@@ -1,7 +1,6 @@
 package sandboxd
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -22,21 +21,13 @@ func (s *server) exec(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	defer bind(r.Context(), x, req.Detach)()
+	events := x.Follow(0) // before it can end, and be forgotten
+	defer events.Close()
 	if err := command.Start(s.starter, x, req); err != nil {
 		s.executions.Discard(x)
 		return err
 	}
-	return stream(w, r, x.Follow(0))
-}
-
-// bind lets the execution end when its caller leaves, unless it is to go on
-// alone. The caller's handler calls what it returns when it has seen the end.
-func bind(caller context.Context, x *execution.Execution, detach bool) func() bool {
-	if detach {
-		return func() bool { return true }
-	}
-	return context.AfterFunc(caller, func() { x.Cancel(wire.StatusCanceled) })
+	return stream(w, r, events)
 }
 
 // GET /v1/executions
@@ -57,18 +48,23 @@ func (s *server) execution(w http.ResponseWriter, r *http.Request) error {
 
 // GET /v1/executions/{id}/events?after=N
 func (s *server) executionEvents(w http.ResponseWriter, r *http.Request) error {
-	x, err := s.executions.Get(r.PathValue("id"))
+	var after int64
+	if text := r.URL.Query().Get("after"); text != "" {
+		var err error
+		if after, err = strconv.ParseInt(text, 10, 64); err != nil {
+			after = -1 // as invalid as that
+		}
+	}
+	events, err := s.executions.Follow(r.PathValue("id"), after)
 	if err != nil {
 		return err
 	}
-	var after int64
-	if text := r.URL.Query().Get("after"); text != "" {
-		after, err = strconv.ParseInt(text, 10, 64)
+	defer events.Close()
+	if events.AtEnd() {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
 	}
-	if err != nil || after < 0 || after > x.Info().LastSeq {
-		return &wire.Error{Code: wire.CodeInvalid, Message: "The execution has no event with the number in after"}
-	}
-	return stream(w, r, x.Follow(after))
+	return stream(w, r, events)
 }
 
 // DELETE /v1/executions/{id}

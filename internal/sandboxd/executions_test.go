@@ -46,7 +46,7 @@ func TestExec_streamsToTheEnd(t *testing.T) {
 			t.Errorf("%d events after %d", len(again), after)
 		}
 	}
-	if a := d.do("GET", fmt.Sprintf("/v1/executions/one/events?after=%d", last.Seq), nil); a.status != http.StatusOK || a.body != "" {
+	if a := d.do("GET", fmt.Sprintf("/v1/executions/one/events?after=%d", last.Seq), nil); a.status != http.StatusNoContent || a.body != "" {
 		t.Errorf("after the end: %d %q", a.status, a.body)
 	}
 	for _, after := range []string{"-1", "x", fmt.Sprint(last.Seq + 1)} {
@@ -104,18 +104,9 @@ func (d *daemon) awaitEnd(id string) wire.Exit {
 	return *last.Exit
 }
 
-func TestExec_endsWhenItsCallerLeaves(t *testing.T) {
+func TestExec_goesOnWhenItsCallerLeaves(t *testing.T) {
 	d := start(t)
-	_, leave := d.visit("/v1/exec", wire.ExecRequest{ID: "left", Argv: []string{"sleep", "1000"}, Dir: "/"})
-	leave()
-	if exit := d.awaitEnd("left"); exit.Status != wire.StatusCanceled {
-		t.Errorf("ended as %+v", exit)
-	}
-}
-
-func TestExec_goesOnAloneWhenDetached(t *testing.T) {
-	d := start(t)
-	_, leave := d.visit("/v1/exec", wire.ExecRequest{ID: "alone", Detach: true, Argv: []string{"sh", "-c", "sleep 0.5; echo went on; exit 7"}, Dir: "/"})
+	_, leave := d.visit("/v1/exec", wire.ExecRequest{ID: "alone", Argv: []string{"sh", "-c", "sleep 0.5; echo went on; exit 7"}, Dir: "/"})
 	leave()
 	if exit := d.awaitEnd("alone"); exit.Status != wire.StatusExited || exit.ExitCode != 7 {
 		t.Errorf("ended as %+v", exit)
@@ -124,7 +115,7 @@ func TestExec_goesOnAloneWhenDetached(t *testing.T) {
 
 func TestExec_canBeCanceled(t *testing.T) {
 	d := start(t)
-	_, leave := d.visit("/v1/exec", wire.ExecRequest{ID: "x", Detach: true, Argv: []string{"sleep", "1000"}, Dir: "/"})
+	_, leave := d.visit("/v1/exec", wire.ExecRequest{ID: "x", Argv: []string{"sleep", "1000"}, Dir: "/"})
 	defer leave()
 	var h wire.Health
 	d.decode(d.do("GET", "/v1/health", nil), &h)
@@ -167,7 +158,7 @@ func TestCells(t *testing.T) {
 	}
 	d.wantError(d.do("POST", "/v1/contexts/a%20b/interrupt", nil), http.StatusConflict, wire.CodeConflict)
 
-	_, leave := d.visit("/v1/run", wire.RunRequest{ID: "c2", Context: spec, Code: "wait", Detach: true})
+	_, leave := d.visit("/v1/run", wire.RunRequest{ID: "c2", Context: spec, Code: "wait"})
 	defer leave()
 	if a := d.do("POST", "/v1/contexts/a%20b/interrupt", nil); a.status != http.StatusNoContent {
 		t.Errorf("interrupt: %d %s", a.status, a.body)
@@ -178,8 +169,11 @@ func TestCells(t *testing.T) {
 
 	_, leave = d.visit("/v1/run", wire.RunRequest{ID: "c3", Context: spec, Code: "wait"})
 	leave()
+	if a := d.do("DELETE", "/v1/executions/c3", nil); a.status != http.StatusNoContent {
+		t.Errorf("cancel: %d %s", a.status, a.body)
+	}
 	if exit := d.awaitEnd("c3"); exit.Status != wire.StatusCanceled {
-		t.Errorf("left, it ended as %+v", exit)
+		t.Errorf("left and canceled, it ended as %+v", exit)
 	}
 
 	if a := d.do("DELETE", "/v1/contexts/a%20b", nil); a.status != http.StatusNoContent {

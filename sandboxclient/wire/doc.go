@@ -21,7 +21,7 @@
 //	POST   /v1/run           [RunRequest]       → events; makes the code context when it is not there
 //	GET    /v1/executions                       → [][ExecutionInfo], running and kept
 //	GET    /v1/executions/{id}                  → [ExecutionInfo]
-//	GET    /v1/executions/{id}/events?after=N   → events
+//	GET    /v1/executions/{id}/events?after=N   → events; 204 when N is the terminal one
 //	DELETE /v1/executions/{id}                  → 204; asks for the end, does not wait for it
 //	GET    /v1/contexts                         → [][ContextInfo]
 //	POST   /v1/contexts/{id}/interrupt          → 204; conflict when it runs nothing
@@ -40,7 +40,8 @@
 //
 // A stream of events is one JSON object a line ([Event]), numbered from 1, and
 // ends with exactly one that is Terminal. A stream without one is a broken
-// connection, never a success: attach again after the last number seen.
+// connection, never a success: attach again after the last number seen. A
+// broken connection never ends an execution; DELETE does.
 //
 // # Versions
 //

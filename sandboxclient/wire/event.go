@@ -22,7 +22,7 @@ type Event struct {
 	Seq        int64     `json:"seq"` // counts from 1
 	Type       string    `json:"type"`
 	Time       time.Time `json:"time"`
-	Data       []byte    `json:"data,omitempty"`       // bytes as written; runes may be cut between events
+	Data       []byte    `json:"data,omitempty"`       // bytes as written; no rune is cut between events
 	Background bool      `json:"background,omitempty"` // printed by what an earlier cell left running
 	Start      *Start    `json:"start,omitempty"`
 	Result     *Result   `json:"result,omitempty"`

@@ -15,7 +15,10 @@ type Health struct {
 	Busy      int       `json:"busy"` // executions that have not ended
 }
 
-// Output says how much of an execution's output is kept and borne.
+// Output says how much of an execution's output is kept and borne. All
+// executions of a sandbox share the room: of one that keeps more than some
+// 40 MiB, and of those that keep much when many do, the oldest events may be
+// gone before they are read, which a gap tells.
 type Output struct {
 	Keep int64 `json:"keep"` // bytes kept; what follows is dropped and told as truncated
 	Max  int64 `json:"max"`  // bytes borne; beyond it the execution ends as output_limited
@@ -31,7 +34,6 @@ type ExecRequest struct {
 	Stdin     []byte            `json:"stdin,omitempty"`
 	TimeoutMS int64             `json:"timeoutMs,omitempty"` // 0: none
 	Output    Output            `json:"output"`
-	Detach    bool              `json:"detach,omitempty"` // go on when the connection breaks
 }
 
 // Languages of code contexts.
@@ -58,7 +60,6 @@ type RunRequest struct {
 	Stdin     []byte      `json:"stdin,omitempty"`
 	TimeoutMS int64       `json:"timeoutMs,omitempty"` // counts from the cell's own start; 0: none
 	Output    Output      `json:"output"`
-	Detach    bool        `json:"detach,omitempty"`
 }
 
 // ExecutionInfo is the state of a running or kept execution.

@@ -51,7 +51,8 @@ func (x *Execution) Context() context.Context { return x.ctx }
 // Cancel asks for the end, which is then told with the status.
 func (x *Execution) Cancel(status wire.Status) { x.cancel(status) }
 
-// Follow reads the events numbered above after.
+// Follow reads the events numbered above after. Whoever follows an execution
+// that may have ended asks the [Registry] instead.
 func (x *Execution) Follow(after int64) *Reader { return x.log.follow(after) }
 
 // Emit adds an event; Seq and Time are set here. Its data may be used again by
@@ -114,12 +115,10 @@ func (x *Execution) add(e wire.Event) {
 
 // weight is what an event counts as output.
 func weight(e wire.Event) int64 {
-	n := len(e.Data)
-	if r := e.Result; r != nil {
-		n += len(r.Text) + len(r.HTML) + len(r.PNG) + len(r.JPEG) + len(r.SVG) +
-			len(r.LaTeX) + len(r.Markdown) + len(r.JavaScript) + len(r.JSON)
+	if e.Result != nil {
+		return e.Result.Size()
 	}
-	return int64(n)
+	return int64(len(e.Data))
 }
 
 // Complete ends the execution: the program ended.

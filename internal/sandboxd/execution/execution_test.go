@@ -84,7 +84,7 @@ func TestEmit_splitsLargeOutputAndStampsIt(t *testing.T) {
 }
 
 func TestEmit_dropsResultsBeyondTheBound(t *testing.T) {
-	x := begin(t, NewRegistry(), "x", wire.Output{Keep: 100})
+	x := begin(t, NewRegistry(), "x", wire.Output{Keep: 150})
 	result := wire.Event{Type: wire.EventResult, Result: &wire.Result{Text: "x", PNG: strings.Repeat("p", 50), JSON: json.RawMessage("[1]")}}
 	x.Emit(result)
 	x.Emit(result)
@@ -219,11 +219,11 @@ func TestRegistry_keepsTheEndedForAWhile(t *testing.T) {
 
 func TestRegistry_boundsWhatAllKeepTogether(t *testing.T) {
 	r := NewRegistry()
-	r.budget.limit = 1 << 20
-	output := wire.Output{Keep: 1 << 20}
+	r.budget.limit = 4 << 20
+	output := wire.Output{Keep: 2 << 20}
 	for i := range 5 {
 		x := begin(t, r, fmt.Sprint("ended", i), output)
-		x.Emit(stdout(strings.Repeat("x", 300_000)))
+		x.Emit(stdout(strings.Repeat("x", 1_200_000)))
 		x.Complete(wire.Exit{Status: wire.StatusExited})
 	}
 	if _, err := r.Get("ended0"); err == nil {
@@ -235,10 +235,10 @@ func TestRegistry_boundsWhatAllKeepTogether(t *testing.T) {
 	var running []*Execution
 	for i := range 10 {
 		x := begin(t, r, fmt.Sprint("running", i), output)
-		x.Emit(stdout(strings.Repeat("x", 300_000)))
+		x.Emit(stdout(strings.Repeat("x", 2_000_000)))
 		running = append(running, x)
 	}
-	if used := r.budget.used.Load(); used > r.budget.limit+int64(len(running))*2*wire.MaxChunk {
+	if used := r.budget.used.Load(); used > r.budget.limit+int64(len(running))*(minShare+2*wire.MaxChunk) {
 		t.Errorf("%d bytes are held", used)
 	}
 	for _, x := range running {

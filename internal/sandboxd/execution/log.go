@@ -3,7 +3,6 @@ package execution
 import (
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"sandgate/sandboxclient/wire"
@@ -27,6 +26,8 @@ type Log struct {
 	printed int64    // bytes of output in all events ever
 	size    int64
 	ended   bool
+	readers int
+	dropped bool          // to be let go when the last reader leaves
 	waiting chan struct{} // closed at the next event; nil while nobody waits
 }
 
@@ -42,22 +43,15 @@ func (r *record) size() int64 {
 	return recordOverhead + int64(len(r.event.Data)+len(r.frame))
 }
 
-// A budget is shared by all logs.
-type budget struct {
-	limit int64
-	used  atomic.Int64
-}
-
-func (b *budget) over() bool { return b.used.Load() > b.limit }
-
 func newLog(limit int64, b *budget) *Log {
+	b.logs.Add(1)
 	return &Log{limit: limit, budget: b}
 }
 
-// append numbers the event and adds it, with a copy of its data. Output goes into the event before it
-// if that one is of the same kind and nobody has seen it yet: what is read
-// slowly comes in large pieces, and small ones cost little. Nothing follows a
-// terminal event.
+// append numbers the event and adds it, with a copy of its data. Output goes
+// into the event before it if that one is of the same kind and nobody has seen
+// it yet: what is read slowly comes in large pieces, and small ones cost little.
+// Nothing follows a terminal event.
 func (l *Log) append(e wire.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,6 +64,11 @@ func (l *Log) append(e wire.Event) {
 	l.printed += int64(len(e.Data))
 	l.ended = e.Terminal()
 	l.evict()
+	l.wake()
+}
+
+// wake tells who waits that there is something new. l.mu is held.
+func (l *Log) wake() {
 	if l.waiting != nil {
 		close(l.waiting)
 		l.waiting = nil
@@ -123,23 +122,42 @@ func (l *Log) grow(by int64) {
 
 // evict lets the oldest events go, but never the newest.
 func (l *Log) evict() {
-	for len(l.kept) > 1 && (l.size > l.limit || l.budget.over()) {
+	for len(l.kept) > 1 && (l.size > l.limit || l.budget.over() && l.size > l.budget.share()) {
 		l.grow(-l.kept[0].size())
 		l.kept[0] = record{}
 		l.kept = l.kept[1:]
 	}
 }
 
-// drop lets everything go. Readers that still follow see the end of the world.
-func (l *Log) drop() {
+// drop lets everything go, once those who still read have read it. It says
+// whether there are any.
+func (l *Log) drop() (read bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.grow(-l.size)
-	l.kept, l.ended = nil, true
-	if l.waiting != nil {
-		close(l.waiting)
-		l.waiting = nil
+	l.dropped, l.ended = true, true
+	l.wake()
+	l.release()
+	return l.readers > 0
+}
+
+// release lets a dropped log go that nobody reads. l.mu is held.
+func (l *Log) release() {
+	if !l.dropped || l.readers > 0 {
+		return
 	}
+	l.dropped = false // once
+	l.grow(-l.size)
+	l.kept = nil
+	l.budget.logs.Add(-1)
+}
+
+// trim leaves a dropped log its fair share, if the budget is used up; it says
+// whether there still is something to read, by somebody.
+func (l *Log) trim() (read bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.evict()
+	return l.readers > 0
 }
 
 // span gives the numbers of the oldest event kept and of the newest.

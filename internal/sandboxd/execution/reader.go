@@ -8,21 +8,47 @@ import (
 )
 
 // A Reader follows one execution. It is for one goroutine; others may follow
-// the same execution with their own.
+// the same execution with their own. Until it is closed, nothing that it has
+// still to read is let go for being old.
 type Reader struct {
 	log     *Log
 	last    int64 // number of the newest event given
 	printed int64 // bytes of output up to it; unknown when negative
 	buf     []byte
+	closed  bool
 }
 
 // follow reads the events numbered above after.
 func (l *Log) follow(after int64) *Reader {
+	l.mu.Lock()
+	l.readers++
+	l.mu.Unlock()
 	r := &Reader{log: l, last: after, printed: -1}
 	if after == 0 {
 		r.printed = 0
 	}
 	return r
+}
+
+// Close lets the execution go; the reader gives nothing more.
+func (r *Reader) Close() {
+	l := r.log
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r.closed {
+		return
+	}
+	r.closed = true
+	l.readers--
+	l.release()
+}
+
+// AtEnd says whether there is and will be nothing to read.
+func (r *Reader) AtEnd() bool {
+	l := r.log
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ended && r.last >= l.last
 }
 
 // Next gives the encoded events that are there and not yet read, some hundred

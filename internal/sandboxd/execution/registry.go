@@ -21,10 +21,9 @@ const (
 	maxRefused  = 1024
 	keepRefused = time.Minute
 
-	// Of one execution's events what was asked to be kept is, within these; the
-	// half above it is for what the encoding adds.
+	// minLog is what is kept of one execution's events, however little of its
+	// output was asked to be.
 	minLog = 1 << 20
-	maxLog = 16 << 20
 )
 
 // A Registry holds the executions that run, and some that have ended.
@@ -34,6 +33,7 @@ type Registry struct {
 	mu      sync.Mutex
 	byID    map[string]*Execution
 	ended   []*Execution // in the order of their ends
+	read    []*Log       // of forgotten ones, which somebody still read when they were
 	running int
 	closed  bool
 	refused map[string]time.Time // ids canceled before they came, and when
@@ -77,11 +77,18 @@ func (r *Registry) make(id, kind string, out wire.Output) *Execution {
 	x := &Execution{
 		id: id, kind: kind, created: time.Now().UTC(),
 		keep: out.Keep, max: out.Max, halves: make(halves),
-		log:   newLog(min(max(out.Keep/2*3, minLog), maxLog), &r.budget),
+		log:   newLog(r.logLimit(out.Keep), &r.budget),
 		ended: r.end, shed: r.shed,
 	}
 	x.ctx, x.cancel = context.WithCancelCause(context.Background())
 	return x
+}
+
+// logLimit has room for all output that is to be kept, and half of it again for
+// what the encoding adds; but no execution has more than all have together.
+func (r *Registry) logLimit(keep int64) int64 {
+	keep = min(keep, r.budget.limit)
+	return min(max(keep+keep/2, minLog), r.budget.limit)
 }
 
 func validID(id string) bool {
@@ -104,7 +111,26 @@ func (r *Registry) Get(id string) (*Execution, error) {
 	if x := r.byID[id]; x != nil {
 		return x, nil
 	}
-	return nil, &wire.Error{Code: wire.CodeNotFound, Message: "There is no such execution"}
+	return nil, notFound()
+}
+
+// Follow reads the events of an execution that are numbered above after. Its
+// reader must be closed.
+func (r *Registry) Follow(id string, after int64) (*Reader, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	x := r.byID[id]
+	if x == nil {
+		return nil, notFound()
+	}
+	if _, last := x.log.span(); after < 0 || after > last {
+		return nil, &wire.Error{Code: wire.CodeInvalid, Message: "The execution has no event with the number in after"}
+	}
+	return x.Follow(after), nil
+}
+
+func notFound() error {
+	return &wire.Error{Code: wire.CodeNotFound, Message: "There is no such execution"}
 }
 
 // List tells the state of all, in the order of their beginnings.
@@ -188,13 +214,20 @@ func (r *Registry) end(x *Execution) {
 }
 
 // shed forgets ended executions, the oldest first, until the rest is within
-// bounds. If it never is, the logs of those that run keep less.
+// bounds. If it never is, those that are forgotten but still read are left
+// their fair share, and those that run take no more than theirs.
 func (r *Registry) shed() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for r.budget.over() && len(r.ended) > 0 {
 		r.forget(r.ended[0])
 	}
+	r.trim()
+}
+
+// trim leaves those their share that are forgotten but still read.
+func (r *Registry) trim() {
+	r.read = slices.DeleteFunc(r.read, func(l *Log) bool { return !l.trim() })
 }
 
 // forget is for an execution that has ended. r.mu is held.
@@ -206,5 +239,8 @@ func (r *Registry) forget(x *Execution) {
 	r.ended = slices.Delete(r.ended, i, i+1)
 	delete(r.byID, x.id)
 	x.expiry.Stop()
-	x.log.drop()
+	r.trim()
+	if x.log.drop() {
+		r.read = append(r.read, x.log)
+	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"sandgate/internal/sandboxd/memory"
 	"sandgate/internal/sandboxd/shim"
-	"sandgate/sandboxclient/wire"
 )
 
 const (
@@ -54,8 +53,7 @@ type Kernel struct {
 	collector *collector // has intake and backlog between cells
 
 	mu     sync.Mutex
-	cancel context.CancelCauseFunc // of the running cell
-	reason string                  // why we ended it, if we did
+	reason string // why we ended it, if we did
 
 	outOfMemory bool // that is the reason
 
@@ -115,24 +113,6 @@ func (k *Kernel) watch() {
 
 // Engine says what runs the cells: "ipython" or "python".
 func (k *Kernel) Engine() string { return k.engine }
-
-// Interrupt ends the running cell as if its user had asked (canceled); false
-// when none runs.
-func (k *Kernel) Interrupt() bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.cancel == nil {
-		return false
-	}
-	k.cancel(wire.StatusCanceled)
-	return true
-}
-
-func (k *Kernel) setCancel(cancel context.CancelCauseFunc) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.cancel = cancel
-}
 
 // Done is closed when the process is gone, with all that it started.
 func (k *Kernel) Done() <-chan struct{} { return k.done }

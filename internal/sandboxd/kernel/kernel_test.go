@@ -18,7 +18,7 @@ import (
 func TestStart(t *testing.T) {
 	p := newProgram(t)
 	k := startKernel(t, p)
-	if k.Engine() != "played" || k.Died() != "" || k.Interrupt() {
+	if k.Engine() != "played" || k.Died() != "" {
 		t.Errorf("engine %q, died %q", k.Engine(), k.Died())
 	}
 	argv := p.command.Argv
@@ -222,25 +222,6 @@ func TestKernel_losesChannelWhileIdle(t *testing.T) {
 	await(t, k.Done())
 	if k.Died() != reasonChannel {
 		t.Errorf("it died of %q", k.Died())
-	}
-}
-
-func TestInterrupt(t *testing.T) {
-	p := newProgram(t)
-	k := startKernel(t, p)
-	go func() {
-		id, _ := p.read()
-		if !k.Interrupt() {
-			t.Error("nothing runs")
-		}
-		p.reply(`{"id":%d,"pid":%d,"type":"done","interrupted":true}`, id, programPid)
-	}()
-	ended, _ := runCell(t.Context(), t, k)
-	if ended.Status != wire.StatusCanceled && ended.Status != wire.StatusExited {
-		t.Errorf("exit is %+v", ended)
-	}
-	if k.Interrupt() {
-		t.Error("something runs")
 	}
 }
 

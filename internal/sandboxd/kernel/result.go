@@ -31,15 +31,16 @@ const (
 
 // A showcase turns the program's results into events, within the cell's bounds.
 type showcase struct {
-	count, bytes int
-	full         bool
+	count int
+	bytes int64
+	full  bool
 }
 
 // show emits a result, cut to what is allowed, and says what was cut.
 func (s *showcase) show(r *reply, emit func(wire.Event)) {
 	result, cut := r.Result.bounded(maxResultBytes - s.bytes)
 	s.count++
-	s.bytes += size(result)
+	s.bytes += result.Size()
 	if s.count > maxResults || s.bytes > maxResultBytes {
 		s.refuse(emit)
 		return
@@ -65,7 +66,7 @@ func warning(code, message string) wire.Event {
 
 // bounded gives the result as it may be passed on, and the names of what was
 // cut from it to fit into room. The text is always there.
-func (f fields) bounded(room int) (wire.Result, []string) {
+func (f fields) bounded(room int64) (wire.Result, []string) {
 	text := f.Text
 	var cut []string
 	if len(text) > maxText {
@@ -78,19 +79,14 @@ func (f fields) bounded(room int) (wire.Result, []string) {
 	if raw := json.RawMessage(f.JSON); len(raw) > 0 && shallow(raw) && json.Valid(raw) {
 		result.JSON = raw
 	}
-	if size(result) <= room && fitsFrame(result) {
+	if result.Size() <= room && fitsFrame(result) {
 		return result, cut
 	}
 	return wire.Result{Text: text}, append(cut, "other forms")
 }
 
-func size(r wire.Result) int {
-	return len(r.Text) + len(r.HTML) + len(r.PNG) + len(r.JPEG) + len(r.SVG) +
-		len(r.LaTeX) + len(r.Markdown) + len(r.JavaScript) + len(r.JSON)
-}
-
 func fitsFrame(r wire.Result) bool {
-	if size(r)*worstCase <= maxEncoded {
+	if r.Size()*worstCase <= maxEncoded {
 		return true
 	}
 	encoded, err := json.Marshal(r)

@@ -32,11 +32,6 @@ func (k *Kernel) Run(ctx context.Context, cell Cell, emit func(wire.Event)) wire
 	if ctx.Err() != nil {
 		return wire.Exit{Status: causeOf(ctx), ExitCode: interruptedCode, ExecutionCount: k.cells}
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	k.setCancel(cancel)
-	defer k.setCancel(nil)
-
 	k.collector.end()
 	defer func() { k.collector = startCollector(k) }()
 	for _, event := range k.backlog.take() {

@@ -1,0 +1,156 @@
+package execution
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sandgate/sandboxclient/wire"
+)
+
+var exited = wire.Exit{Status: wire.StatusExited}
+
+func follow(t testing.TB, r *Registry, id string) *Reader {
+	t.Helper()
+	reader, err := r.Follow(id, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reader
+}
+
+// wantWhole reads an execution that printed text and ended.
+func wantWhole(t testing.TB, r *Reader, want string) {
+	t.Helper()
+	events := drain(t, r)
+	if len(events) == 0 || !events[len(events)-1].Terminal() || text(events, wire.EventStdout) != want {
+		t.Errorf("%d events with %d bytes are read, want %d bytes and the end", len(events), len(text(events, wire.EventStdout)), len(want))
+	}
+}
+
+// flood lets so many executions print that the budget is used up, and go on.
+func flood(t testing.TB, r *Registry) {
+	t.Helper()
+	for i := range r.budget.limit>>20 + 2 {
+		begin(t, r, fmt.Sprint("flood", i), wire.Output{Keep: 2 << 20}).Emit(stdout(strings.Repeat("f", 3<<20/2)))
+	}
+}
+
+// Who reads slowly reads all the same to the end: whatever forgets an ended
+// execution lets go of it only when its reader has left.
+func TestFollow_outlastsWhatIsForgotten(t *testing.T) {
+	for name, forget := range map[string]func(t *testing.T, r *Registry){
+		"others end": func(t *testing.T, r *Registry) {
+			for i := range maxEnded {
+				begin(t, r, fmt.Sprint("n", i), wire.Output{}).Complete(exited)
+			}
+		},
+		"it is old":             func(*testing.T, *Registry) { time.Sleep(keepEnded) },
+		"the budget is used up": func(t *testing.T, r *Registry) { flood(t, r) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := NewRegistry()
+				r.budget.limit = 8 << 20
+				const printed = "what it printed"
+				x := begin(t, r, "slow", wire.Output{})
+				x.Emit(stdout(printed))
+				x.Complete(exited)
+				reader, other := follow(t, r, "slow"), follow(t, r, "slow")
+				forget(t, r)
+				synctest.Wait()
+				if _, err := r.Follow("slow", 0); err == nil {
+					t.Fatal("it is not forgotten")
+				}
+				other.Close()
+				other.Close()
+				wantWhole(t, reader, printed)
+				if x.log.size == 0 {
+					t.Error("it is let go under its reader")
+				}
+				before := r.budget.logs.Load()
+				reader.Close()
+				if x.log.size != 0 || r.budget.logs.Load() != before-1 {
+					t.Errorf("%d bytes are held for nobody, by %d logs", x.log.size, r.budget.logs.Load())
+				}
+				time.Sleep(keepEnded) // the timers' end
+			})
+		})
+	}
+}
+
+// A reader that stands still holds no more than a fair share for ever.
+func TestFollow_holdsAFairShare(t *testing.T) {
+	r := NewRegistry()
+	r.budget.limit = 8 << 20
+	for i := range 20 {
+		id := fmt.Sprint("slow", i)
+		x := begin(t, r, id, wire.Output{Keep: 4 << 20})
+		reader := follow(t, r, id)
+		defer reader.Close()
+		x.Emit(stdout(strings.Repeat("x", 4<<20)))
+		x.Complete(exited)
+		defer func() {
+			if events := drain(t, reader); len(events) == 0 || !events[len(events)-1].Terminal() {
+				t.Errorf("%s: the end was lost", id)
+			}
+		}()
+	}
+	begin(t, r, "one-more", wire.Output{}).Emit(stdout("x"))
+	if used := r.budget.used.Load(); used > 21*(minShare+2*wire.MaxChunk) {
+		t.Errorf("%d bytes are held", used)
+	}
+}
+
+// What prints little loses nothing to those that print much.
+func TestEmit_losesNothingToOthers(t *testing.T) {
+	r := NewRegistry()
+	r.budget.limit = 8 << 20
+	quiet := begin(t, r, "quiet", wire.Output{})
+	quiet.Emit(stdout("first\n"))
+	flood(t, r)
+	if !r.budget.over() {
+		t.Fatal("there is no flood")
+	}
+	for range 10 {
+		quiet.Emit(wire.Event{Type: wire.EventStderr, Data: []byte("between\n")})
+		quiet.Emit(stdout("more\n"))
+	}
+	quiet.Complete(exited)
+	wantWhole(t, quiet.Follow(0), "first\n"+strings.Repeat("more\n", 10))
+}
+
+// Alone, an execution holds all that it was asked to keep.
+func TestEmit_holdsWhatIsToBeKept(t *testing.T) {
+	r := NewRegistry()
+	const keep = 40 << 20
+	x := begin(t, r, "x", wire.Output{Keep: keep})
+	line := strings.Repeat("x", wire.MaxChunk)
+	for range keep / wire.MaxChunk {
+		x.Emit(stdout(line))
+	}
+	x.Complete(exited)
+	var size int
+	for reader := x.Follow(0); ; {
+		frames, err := reader.Next(t.Context())
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range decode(t, frames, 0) {
+			size += len(e.Data)
+		}
+	}
+	if size != keep {
+		t.Errorf("%d bytes of %d are kept", size, keep)
+	}
+	if limit := r.logLimit(1 << 62); limit != maxBytes {
+		t.Errorf("of any number %d bytes are kept", limit)
+	}
+}
