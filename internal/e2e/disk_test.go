@@ -16,6 +16,7 @@ import (
 )
 
 func TestDisk_aFullWorkspaceIsToldAndHarmsNobody(t *testing.T) {
+	t.Parallel()
 	g := start(t, "--workspace-size", "32MiB")
 	notebook(t, g, "other", "x = 1")
 	ask(t, http.MethodPut, file(g, "kept.txt"), "old").has(200)
@@ -39,6 +40,7 @@ func TestDisk_aFullWorkspaceIsToldAndHarmsNobody(t *testing.T) {
 }
 
 func TestDisk_filesOutliveSleepAndKill(t *testing.T) {
+	t.Parallel()
 	dir := stateDir(t)
 	g := startIn(t, dir, "--sleep-after", "1s")
 	ask(t, http.MethodPut, file(g, "kept"), "kept").has(200)
@@ -81,6 +83,7 @@ func smallDisk(t *testing.T) string {
 
 // What the host's disk has no room for is refused, and not taken and lost later.
 func TestDisk_theHostsOwnIsFull(t *testing.T) {
+	t.Parallel()
 	dir := smallDisk(t)
 	g := startIn(t, dir)
 	ask(t, http.MethodPut, file(g, "kept"), "old").has(200)

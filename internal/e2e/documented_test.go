@@ -9,7 +9,7 @@ import (
 
 // What the documented Code Runner answers, and what ours answers beside it.
 func TestCodeRunner_goldenAnswers(t *testing.T) {
-	g := start(t)
+	g := shared(t)
 	for _, c := range []struct {
 		code           string
 		output, errors []string
@@ -56,7 +56,7 @@ func TestCodeRunner_goldenAnswers(t *testing.T) {
 }
 
 func TestFiles_goldenAnswers(t *testing.T) {
-	g := start(t)
+	g := sharedWithoutFiles(t)
 	ask(t, http.MethodPut, file(g, "a/b/c.txt"), "héllo\n").has(200, `"saved":"/workspace/a/b/c.txt"`)
 	got := ask(t, http.MethodGet, file(g, "a/b/c.txt"), "")
 	got.is(200, "héllo\n")
@@ -89,7 +89,7 @@ func TestFiles_goldenAnswers(t *testing.T) {
 }
 
 func TestNotebook_goldenAnswers(t *testing.T) {
-	g := start(t)
+	g := shared(t)
 	for _, c := range []struct {
 		code   string
 		values []string
@@ -104,7 +104,7 @@ func TestNotebook_goldenAnswers(t *testing.T) {
 		{"1\n2", []string{"2"}},
 		{"{float('nan'), 1}", []string{"{nan, 1}"}},
 	} {
-		got := notebook(t, g, "scratch", c.code)
+		got := notebook(t, g, "golden", c.code)
 		slices.Sort(got.Values)
 		slices.Sort(c.values)
 		if c.code[0] == '{' && len(got.Values) == 1 { // a set has no order
@@ -114,7 +114,7 @@ func TestNotebook_goldenAnswers(t *testing.T) {
 			t.Errorf("%q: %+v", c.code, got)
 		}
 	}
-	if got := notebook(t, g, "scratch", "1/0"); len(got.Values) != 0 || got.Error == nil {
+	if got := notebook(t, g, "golden", "1/0"); len(got.Values) != 0 || got.Error == nil {
 		t.Errorf("1/0: %+v", got)
 	}
 	for _, name := range []string{"-bad", "admin", strings.Repeat("n", 64), "a/b", "../x", "playground", "files"} {
@@ -126,7 +126,7 @@ func TestNotebook_goldenAnswers(t *testing.T) {
 }
 
 func TestSearch_goldenAnswers(t *testing.T) {
-	g := start(t)
+	g := sharedWithoutFiles(t)
 	ask(t, http.MethodPut, file(g, "a/b/c.txt"), "héllo\nsecond\n").has(200)
 	for q, want := range map[string]string{
 		"héllo":  "/workspace/a/b/c.txt:1:héllo\n",

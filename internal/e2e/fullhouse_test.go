@@ -9,6 +9,7 @@ import (
 // While the house is full of work, who comes waits a bounded time and is told
 // to come back; whoever watches or ends the work need not wait.
 func TestFullHouse_requests(t *testing.T) {
+	t.Parallel()
 	g := start(t, "--max-requests=1", "--max-viewers=1", "--queue-time=300ms")
 	work := watch(t, http.MethodPost, g.URL+"/run", "print('up', flush=True)\nwhile True: pass")
 	for work.next().Type != "stdout" {
@@ -40,6 +41,7 @@ func TestFullHouse_requests(t *testing.T) {
 
 // Whoever waits gets the turn when there is one.
 func TestFullHouse_turns(t *testing.T) {
+	t.Parallel()
 	g := start(t, "--max-requests=1", "--queue-time=1m")
 	work := watch(t, http.MethodPost, g.URL+"/run", "print('up', flush=True)\nimport time; time.sleep(1)")
 	for work.next().Type != "stdout" {
@@ -52,6 +54,7 @@ func TestFullHouse_turns(t *testing.T) {
 
 // One sandbox more than may run is refused in words; those that run work on.
 func TestFullHouse_sandboxes(t *testing.T) {
+	t.Parallel()
 	g := start(t, "--max-running=1", "--queue-time=300ms")
 	ask(t, http.MethodPost, g.URL+"/notebook?notebook=a", "1").has(200)
 	refused := ask(t, http.MethodPost, g.URL+"/notebook?notebook=b", "1")

@@ -12,7 +12,7 @@ import (
 // Every way to write a path that leads out, and the answer each must get: a
 // refusal, or the name taken literally, and never a byte of the host's.
 func TestFiles_pathsThatLeadOut(t *testing.T) {
-	g := start(t)
+	g := shared(t)
 	ask(t, http.MethodPut, file(g, "here"), "here").has(200)
 	for query, status := range map[string]int{
 		"..%2fetc%2fpasswd":        400,
@@ -42,12 +42,11 @@ func TestFiles_pathsThatLeadOut(t *testing.T) {
 	}
 }
 
-func TestFiles_linksThatLeadOut(t *testing.T) {
-	g := start(t)
-	// The Files app shares its sandbox with nobody who runs code: the links are
-	// planted from a notebook on its own workspace, and read by its own code,
-	// while sandboxd's view of them is in internal/sandboxd.
-	got := notebook(t, g, "n", strings.Join([]string{
+// The Files app shares its sandbox with nobody who runs code, so nobody can plant
+// links there; what sandboxd makes of links is tested with it.
+func TestNotebook_itsCodeFollowsLinksToNothingOfTheHosts(t *testing.T) {
+	g := shared(t)
+	got := notebook(t, g, "links", strings.Join([]string{
 		"import os",
 		"os.symlink('/etc/shadow', 'shadow')",
 		"os.symlink('/', 'root')",
@@ -62,7 +61,7 @@ func TestFiles_linksThatLeadOut(t *testing.T) {
 }
 
 func TestGuard_foreignHostsAndOrigins(t *testing.T) {
-	g := start(t)
+	g := shared(t)
 	for _, host := range []string{"evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80"} {
 		req := httptest.NewRequest(http.MethodPost, g.URL+"/run", strings.NewReader("print(1)"))
 		req.RequestURI, req.Host = "", host
@@ -91,6 +90,7 @@ func TestGuard_foreignHostsAndOrigins(t *testing.T) {
 }
 
 func TestBodies_thatAreWrong(t *testing.T) {
+	t.Parallel()
 	g := start(t, "--max-body", "4KiB", "--max-upload", "1MiB")
 	ask(t, http.MethodPost, g.URL+"/run", strings.Repeat("#", 5<<10)).has(http.StatusRequestEntityTooLarge)
 	ask(t, http.MethodPost, g.URL+"/run", "print('\xff')").has(http.StatusBadRequest)
@@ -110,6 +110,7 @@ func TestBodies_thatAreWrong(t *testing.T) {
 
 // Neither code nor content nor a file's name reaches the log.
 func TestLog_holdsNoSecrets(t *testing.T) {
+	t.Parallel()
 	g := start(t, "--log-level", "debug")
 	const secret = "s3cr3t-marker"
 	run(t, g, "print('"+secret+"')")
@@ -129,7 +130,7 @@ func TestLog_holdsNoSecrets(t *testing.T) {
 }
 
 func TestIsolation_asUserCodeSeesIt(t *testing.T) {
-	g := start(t)
+	g := shared(t)
 	for what, c := range map[string]struct{ code, want string }{
 		"uid":              {"import os; os.getuid(), os.getgid(), os.getgroups()", "(20000, 20000, [])"},
 		"no capabilities":  {"[l.split()[1] for l in open('/proc/self/status') if l.startswith('CapEff')]", "['0000000000000000']"},
@@ -141,11 +142,11 @@ func TestIsolation_asUserCodeSeesIt(t *testing.T) {
 		"own workspace":    {"import os; os.access('/workspace', os.W_OK), os.getcwd()", "(True, '/workspace')"},
 		"a home":           {"import os; os.access(os.environ['HOME'], os.W_OK), os.environ['HOME']", "(True, '/home/sandbox')"},
 	} {
-		if got := notebook(t, g, "n", c.code); !slices.Equal(got.Values, []string{c.want}) {
+		if got := notebook(t, g, "isolation", c.code); !slices.Equal(got.Values, []string{c.want}) {
 			t.Errorf("%s: %+v", what, got)
 		}
 	}
-	got := notebook(t, g, "n", fmt.Sprintf("import socket\ndef to(*a):\n    try: socket.create_connection(a, 2); return 'in'\n    except OSError: return 'out'\n[to('127.0.0.1', %s), to('10.0.0.1', 80), to('169.254.169.254', 80)]", g.URL[strings.LastIndex(g.URL, ":")+1:]))
+	got := notebook(t, g, "isolation", fmt.Sprintf("import socket\ndef to(*a):\n    try: socket.create_connection(a, 2); return 'in'\n    except OSError: return 'out'\n[to('127.0.0.1', %s), to('10.0.0.1', 80), to('169.254.169.254', 80)]", g.URL[strings.LastIndex(g.URL, ":")+1:]))
 	if !slices.Equal(got.Values, []string{"['out', 'out', 'out']"}) {
 		t.Errorf("network: %+v", got)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 func TestNotebook_twoFirstCellsShareOneContext(t *testing.T) {
-	g := start(t)
+	g := shared(t)
 	var wg sync.WaitGroup
 	for _, code := range []string{"a = 1", "b = 2"} {
 		wg.Go(func() { notebook(t, g, "race", code) })
@@ -25,26 +25,26 @@ func TestNotebook_twoFirstCellsShareOneContext(t *testing.T) {
 }
 
 func TestNotebook_aClientThatLeavesInterruptsItsCell(t *testing.T) {
-	g := start(t)
-	notebook(t, g, "n", "x = 1")
+	g := shared(t)
+	notebook(t, g, "leaving", "x = 1")
 	ctx, leave := context.WithCancel(t.Context())
 	left := make(chan struct{})
 	go func() {
 		defer close(left)
-		req, _ := http.NewRequestWithContext(ctx, http.MethodPost, g.URL+"/notebook?notebook=n",
+		req, _ := http.NewRequestWithContext(ctx, http.MethodPost, g.URL+"/notebook?notebook=leaving",
 			strings.NewReader("open('begun','w').close()\nwhile True: pass"))
 		if resp, err := http.DefaultTransport.RoundTrip(req); err == nil {
 			resp.Body.Close()
 		}
 	}()
 	busy := func() bool {
-		return strings.Contains(ask(t, http.MethodGet, g.URL+"/notebook?notebook=n", "").body, `"busy"`)
+		return strings.Contains(ask(t, http.MethodGet, g.URL+"/notebook?notebook=leaving", "").body, `"busy"`)
 	}
 	eventually(t, "the cell runs", busy)
 	leave()
 	<-left
 	began := time.Now()
-	got := notebook(t, g, "n", "x")
+	got := notebook(t, g, "leaving", "x")
 	if !slices.Equal(got.Values, []string{"1"}) || got.Start != "running" {
 		t.Errorf("after the client left: %+v", got)
 	}
@@ -54,28 +54,29 @@ func TestNotebook_aClientThatLeavesInterruptsItsCell(t *testing.T) {
 }
 
 func TestNotebook_interruptAndRestart(t *testing.T) {
-	g := start(t)
-	notebook(t, g, "n", "x = 1")
-	interrupt := g.URL + "/notebook/interrupt?notebook=n"
+	g := shared(t)
+	notebook(t, g, "steered", "x = 1")
+	interrupt := g.URL + "/notebook/interrupt?notebook=steered"
 	ask(t, http.MethodPost, interrupt, "").has(http.StatusConflict)
 	ended := make(chan cell, 1)
-	go func() { ended <- notebook(t, g, "n", "import time\ntime.sleep(600)") }()
+	go func() { ended <- notebook(t, g, "steered", "import time\ntime.sleep(600)") }()
 	eventually(t, "the interrupt arrives", func() bool {
 		return ask(t, http.MethodPost, interrupt, "").status == http.StatusNoContent
 	})
 	if got := <-ended; got.Status != "canceled" {
 		t.Errorf("the interrupted cell: %+v", got)
 	}
-	if got := notebook(t, g, "n", "x"); !slices.Equal(got.Values, []string{"1"}) {
+	if got := notebook(t, g, "steered", "x"); !slices.Equal(got.Values, []string{"1"}) {
 		t.Errorf("after the interrupt: %+v", got)
 	}
-	ask(t, http.MethodDelete, g.URL+"/notebook?notebook=n", "").has(http.StatusNoContent)
-	if got := notebook(t, g, "n", "'x' in globals()"); !slices.Equal(got.Values, []string{"False"}) || got.Start != "restarted" || got.Generation != 2 {
+	ask(t, http.MethodDelete, g.URL+"/notebook?notebook=steered", "").has(http.StatusNoContent)
+	if got := notebook(t, g, "steered", "'x' in globals()"); !slices.Equal(got.Values, []string{"False"}) || got.Start != "restarted" || got.Generation != 2 {
 		t.Errorf("after the restart: %+v", got)
 	}
 }
 
 func TestSleep_endsTheIdleAndKeepsTheirFiles(t *testing.T) {
+	t.Parallel()
 	g := start(t, "--sleep-after", "1s")
 	ask(t, http.MethodPut, file(g, "kept.txt"), "kept").has(200)
 	notebook(t, g, "n", "open('own.txt','w').write('own')")
@@ -88,6 +89,7 @@ func TestSleep_endsTheIdleAndKeepsTheirFiles(t *testing.T) {
 }
 
 func TestStop_withRequestsOpenLeavesNothing(t *testing.T) {
+	t.Parallel()
 	g := start(t, "--shutdown-grace", "1s")
 	notebook(t, g, "n", "x = 1")
 	var wg sync.WaitGroup
@@ -110,6 +112,7 @@ func TestStop_withRequestsOpenLeavesNothing(t *testing.T) {
 }
 
 func TestKill_theNextStartTakesOverWhatLives(t *testing.T) {
+	t.Parallel()
 	dir := stateDir(t)
 	g := startIn(t, dir)
 	ask(t, http.MethodPut, file(g, "acknowledged"), "yes").has(200)
@@ -126,6 +129,7 @@ func TestKill_theNextStartTakesOverWhatLives(t *testing.T) {
 }
 
 func TestKill_theNextStartClearsWhatDied(t *testing.T) {
+	t.Parallel()
 	dir := stateDir(t)
 	g := startIn(t, dir)
 	notebook(t, g, "n", "open('own.txt','w').write('own')")
@@ -164,7 +168,7 @@ func TestDeath_ofTheSandboxIsToldAndTheNextRequestServed(t *testing.T) {
 }
 
 func TestSecondGateway_onTheSameStateIsRefused(t *testing.T) {
-	g := start(t)
+	g := shared(t)
 	second, err := startRaw(g.Dir)
 	if err == nil {
 		second.Kill()

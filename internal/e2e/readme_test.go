@@ -18,6 +18,7 @@ var documents = []string{"README.md", "docs/code.md", "docs/executions.md", "doc
 func TestDocuments_examplesAnswerAsTheySay(t *testing.T) {
 	for _, name := range documents {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			text, err := os.ReadFile(filepath.Join("..", "..", name))
 			if err != nil {
 				t.Fatal(err)
