@@ -243,7 +243,7 @@ func TestRegistry_boundsWhatAllKeepTogether(t *testing.T) {
 	}
 	for _, x := range running {
 		x.Complete(wire.Exit{Status: wire.StatusExited})
-		if events := drain(t, x.Follow(0)); !events[len(events)-1].Terminal() {
+		if !ends(t, x.Follow(0)) {
 			t.Error("an end was lost")
 		}
 	}
