@@ -68,7 +68,10 @@ func TestStream_leavingCancelsUnlessDetached(t *testing.T) {
 		s := c.Sandbox(scratch)
 		mustRun(t, s, "x")
 		for _, detach := range []bool{true, false} {
-			for range s.RunCodeStream(t.Context(), "block", RunOptions{Detach: detach}) {
+			for _, err := range s.RunCodeStream(t.Context(), "block", RunOptions{Detach: detach}) {
+				if err != nil {
+					t.Error(err)
+				}
 				break
 			}
 			synctest.Wait()

@@ -40,7 +40,9 @@ func TestGuard_strikesTheLargestAndTellsItsProgram(t *testing.T) {
 		g := NewGuard(programs, slog.New(slog.DiscardHandler))
 		available, killed := int64(1<<30), []int{}
 		g.usage = func() (usage, error) { return usage{total: 1 << 30, available: available}, nil }
-		g.largest = func() (process, error) { return process{pid: 12, resident: 9 << 20, lineage: []int{12, 11, 10, 5}}, nil }
+		g.largest = func() (process, error) {
+			return process{pid: 12, resident: 9 << 20, lineage: []int{12, 11, 10, 5}}, nil
+		}
 		g.kill = func(pid int) error {
 			killed = append(killed, pid)
 			available = 1 << 30
