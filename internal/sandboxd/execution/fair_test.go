@@ -100,22 +100,23 @@ func TestFollow_outlastsWhatIsForgotten(t *testing.T) {
 func TestFollow_holdsAFairShare(t *testing.T) {
 	r := NewRegistry()
 	r.budget.limit = 8 << 20
+	readers := make(map[string]*Reader)
 	for i := range 10 {
 		id := fmt.Sprint("slow", i)
 		x := begin(t, r, id, wire.Output{Keep: 4 << 20})
-		reader := follow(t, r, id)
-		defer reader.Close()
+		readers[id] = follow(t, r, id)
 		x.Emit(stdout(strings.Repeat("x", 4<<20)))
 		x.Complete(exited)
-		defer func() {
-			if !ends(t, reader) {
-				t.Errorf("%s: the end was lost", id)
-			}
-		}()
 	}
 	begin(t, r, "one-more", wire.Output{}).Emit(stdout("x"))
 	if used := r.budget.used.Load(); used > 11*(minShare+2*wire.MaxChunk) {
 		t.Errorf("%d bytes are held", used)
+	}
+	for id, reader := range readers {
+		if !ends(t, reader) {
+			t.Errorf("%s: the end was lost", id)
+		}
+		reader.Close()
 	}
 }
 
