@@ -155,14 +155,29 @@ func (l *link) send(ctx context.Context, method, path string, query url.Values, 
 	return l.do(ctx, r)
 }
 
-// answeredError reads the error that sandboxd answered.
+// answeredError reads the error that sandboxd answered. The answer to a HEAD
+// has no body: its status alone must do.
 func answeredError(resp *http.Response) error {
+	if code, ok := headCodes[resp.StatusCode]; ok && resp.Request.Method == http.MethodHead {
+		return &wire.Error{Code: code, Message: http.StatusText(resp.StatusCode)}
+	}
 	var we wire.Error
 	err := json.NewDecoder(io.LimitReader(resp.Body, 64<<10)).Decode(&we)
 	if err != nil || we.Code == "" {
 		return badAnswer(fmt.Errorf("status %d without an error", resp.StatusCode))
 	}
 	return &we
+}
+
+// headCodes are the failures of a read that a HEAD can meet.
+var headCodes = map[int]string{
+	http.StatusBadRequest:         wire.CodeInvalid,
+	http.StatusForbidden:          wire.CodeForbidden,
+	http.StatusNotFound:           wire.CodeNotFound,
+	http.StatusConflict:           wire.CodeConflict,
+	http.StatusPreconditionFailed: wire.CodePreconditionFailed,
+	http.StatusTooManyRequests:    wire.CodeExhausted,
+	http.StatusServiceUnavailable: wire.CodeUnavailable,
 }
 
 // drain reads what little is left, so that the connection can be used again.

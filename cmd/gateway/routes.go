@@ -46,6 +46,7 @@ func routes(client *sandboxclient.Client, cfg Config, capabilities sandboxapi.Do
 
 	return []route{
 		{"POST", "/run", "language=&timeout=&fresh=&onDisconnect=", coderunner.App, working, "run the body as Python, or javascript, or bash; variables persist", runner.Run},
+		{"DELETE", "/run", "language=", coderunner.App, steering, "restart the interpreter: end what runs in it, forget the variables", runner.Restart},
 
 		{"POST", "/notebook", "notebook=&language=&timeout=&onDisconnect=", notebook.App, working, "run the body as a cell of a notebook", notebooks.Run},
 		{"GET", "/notebook", "notebook=&language=", notebook.App, steering, "what the notebook is doing", notebooks.State},

@@ -49,8 +49,9 @@ func (f *failure) Unwrap() error { return f.error }
 func newCommand(stdout, stderr io.Writer) *cobra.Command {
 	p := newProgram()
 	root := &cobra.Command{
-		Use:   "gateway",
-		Short: "Serve code, notebooks, files and search from isolated sandboxes",
+		Use:     "gateway",
+		Version: version,
+		Short:   "Serve code, notebooks, files and search from isolated sandboxes",
 		Long: `Sandgate serves five small apps over HTTP. Each bit of work that they do is
 done in a Linux sandbox that is isolated from this machine and from the others.
 

@@ -5,6 +5,7 @@ package coderunner
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/google/uuid"
@@ -29,6 +30,7 @@ const destroyTime = 30 * time.Second
 type Sandbox interface {
 	cell.Sandbox
 	Destroy(ctx context.Context, workspace sandboxclient.Workspace) error
+	DeleteContext(ctx context.Context, codeContext string) error
 }
 
 // A Handler answers the Code Runner's requests.
@@ -85,4 +87,18 @@ func (h *Handler) runFresh(c echo.Context, req cell.Request) error {
 		return err
 	}
 	return httpapi.Flush(c)
+}
+
+// Restart answers DELETE /run: the interpreter of ?language= ends with all it
+// started, and the next run finds no variables. Files stay.
+func (h *Handler) Restart(c echo.Context) error {
+	language, err := cell.Language(c)
+	if err != nil {
+		return err
+	}
+	box := h.open(httpapi.Owner(c), Playground)
+	if err := box.DeleteContext(c.Request().Context(), sandboxclient.DefaultContext(language)); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
 }

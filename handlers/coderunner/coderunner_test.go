@@ -25,6 +25,13 @@ type fake struct {
 
 var _ Sandbox = fake{}
 
+func (f fake) DeleteContext(_ context.Context, codeContext string) error {
+	if codeContext != "default-bash" {
+		return sandboxclient.Errorf(sandboxclient.CodeInternal, "%s", codeContext)
+	}
+	return nil
+}
+
 func (f fake) Destroy(_ context.Context, w sandboxclient.Workspace) error {
 	f.destroy(w)
 	return nil
@@ -223,5 +230,19 @@ func TestRun_freshAnswersBeforeItClears(t *testing.T) {
 		}
 		read <- struct{}{}
 		_ = resp.Body.Close()
+	}
+}
+
+func TestRestart(t *testing.T) {
+	h := New(func(_, name string) Sandbox {
+		if name != Playground {
+			t.Errorf("opened %s", name)
+		}
+		return fake{}
+	}, 100)
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest("DELETE", "/run?language=bash", nil)
+	if err := h.Restart(echo.New().NewContext(r, w)); err != nil || w.Code != 204 {
+		t.Errorf("%d, %v", w.Code, err)
 	}
 }

@@ -67,6 +67,8 @@ func TestFiles_goldenAnswers(t *testing.T) {
 	ask(t, http.MethodGet, g.URL+"/files", "").is(400, "Paths must stay inside /workspace")
 	ask(t, http.MethodGet, file(g, ""), "").has(200, `"path":"/workspace"`, `"name":"a"`)
 	ask(t, http.MethodGet, file(g, "missing"), "").has(404)
+	ask(t, http.MethodHead, file(g, "missing"), "").is(404, "")
+	ask(t, http.MethodHead, file(g, "a/b/c.txt"), "").is(200, "")
 	ask(t, http.MethodGet, file(g, "a"), "").has(200, `"name":"b"`)
 	ask(t, http.MethodPut, file(g, "a"), "x").has(409)
 	ask(t, http.MethodPut, file(g, "a/b/c.txt/d"), "x").has(409)

@@ -171,7 +171,7 @@ func TestRouter(t *testing.T) {
 	}{
 		{"GET", "/files", 200, "", "ok"},
 		{"PUT", "/files?path=a", 200, "", "ok"},
-		{"POST", "/files", 405, "DELETE, GET, HEAD, OPTIONS, PUT", "This path does not know the method; the Allow header lists those that it knows"},
+		{"POST", "/files", 405, "DELETE, GET, HEAD, OPTIONS, PUT", "This path does not take the method; it takes DELETE, GET, HEAD, OPTIONS, PUT"},
 		{"PROPFIND", "/files", 405, "DELETE, GET, HEAD, OPTIONS, PUT", ""},
 		{"INVENTED", "/files", 405, "DELETE, GET, HEAD, OPTIONS, PUT", ""},
 		{"GET", "/run", 405, "OPTIONS, POST", ""},

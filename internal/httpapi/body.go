@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/labstack/echo/v4"
 
 	"sandgate/sandboxclient"
@@ -94,7 +95,7 @@ func (b *Body) word(err error) error {
 }
 
 func tooLarge(limit int64) error {
-	return sandboxclient.Errorf(sandboxclient.CodeTooLarge, "The body is larger than %d bytes", limit)
+	return sandboxclient.Errorf(sandboxclient.CodeTooLarge, "The body is larger than %s", humanize.IBytes(uint64(limit)))
 }
 
 // ReadBody reads the whole body, of at most limit bytes.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -72,7 +73,7 @@ func fromRouter(e *echo.HTTPError) *sandboxclient.Error {
 	case http.StatusNotFound:
 		message = "There is nothing at this path; GET / lists the routes"
 	case http.StatusMethodNotAllowed:
-		message = "This path does not know the method; the Allow header lists those that it knows"
+		message = "This path does not take the method"
 	}
 	return &sandboxclient.Error{Code: CodeOf(e.Code), Message: message, Err: e}
 }
@@ -118,6 +119,11 @@ func forgetContent(header http.Header) {
 func publicMessage(c echo.Context, e *sandboxclient.Error) string {
 	if e.Code == sandboxclient.CodeInternal {
 		return fmt.Sprintf("Something went wrong on our side; the log tells more under request %s", RequestID(c))
+	}
+	if allow := c.Response().Header().Get("Allow"); e.Code == sandboxclient.CodeMethodNotAllowed && allow != "" {
+		methods := strings.Split(allow, ", ")
+		slices.Sort(methods)
+		return e.Message + "; it takes " + strings.Join(methods, ", ")
 	}
 	if e.Message == "" {
 		return http.StatusText(StatusOf(e.Code))

@@ -12,6 +12,7 @@ import (
 const (
 	maxEngineName = 32
 	maxStartNoise = 4 << 10
+	maxStartWords = 200 // of that in the error; a stack helps nobody out there
 )
 
 // awaitReady waits for the program's first reply. A kernel that does not come
@@ -40,7 +41,7 @@ func (k *Kernel) firstReply(ctx context.Context) (string, error) {
 				noise.Write(got.chunk)
 			}
 			if k.intake.open == 0 {
-				return "", fmt.Errorf("kernel: the interpreter ended before it was ready: %s", noise.String())
+				return "", fmt.Errorf("kernel: the interpreter ended before it was ready: %s", truncate(noise.String(), maxStartWords))
 			}
 		case <-ctx.Done():
 			return "", errors.Join(errors.New("kernel: the interpreter is not ready in time"), context.Cause(ctx))
