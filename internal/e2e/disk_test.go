@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -106,4 +107,25 @@ func TestDisk_theHostsOwnIsFull(t *testing.T) {
 	}
 	ask(t, http.MethodPut, file(g, "new"), "x").has(200)
 	notebook(t, g, "new", "1")
+}
+
+// What is acknowledged fits, one upload after the other, and is still there
+// when it has reached the disk.
+func TestDisk_takesNoMoreThanTheHostsOwnHolds(t *testing.T) {
+	g := startIn(t, smallDisk(t))
+	part := strings.Repeat("x", 20<<20)
+	stored := 0
+	for ; stored < 20; stored++ {
+		if ask(t, http.MethodPut, file(g, fmt.Sprint("part-", stored)), part).status != http.StatusOK {
+			break
+		}
+	}
+	unix.Sync()
+	if stored == 0 || stored == 20 {
+		t.Errorf("%d uploads were taken", stored)
+	}
+	for n := range stored {
+		ask(t, http.MethodHead, file(g, fmt.Sprint("part-", n)), "").has(200)
+		ask(t, http.MethodDelete, file(g, fmt.Sprint("part-", n)), "").has(204)
+	}
 }

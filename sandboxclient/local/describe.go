@@ -127,8 +127,8 @@ func (d *disks) hold(ctx context.Context) (sandboxclient.Hold, error) {
 	switch {
 	case errors.Is(err, errNoMkfs):
 		return sandboxclient.Hold{By: err.Error()}, nil
-	case err != nil:
-		return sandboxclient.Hold{}, err
+	case err != nil: // a disk that is full, say: the limit holds again when that has passed
+		return sandboxclient.Hold{By: "not at the moment: " + err.Error()}, nil
 	case !able:
 		return sandboxclient.Hold{By: d.refusal().Error()}, nil
 	}

@@ -84,7 +84,9 @@ func (w *Workspace) explainErrno(errno syscall.Errno, err error) error {
 	case syscall.EACCES, syscall.EPERM:
 		return fail(wire.CodeForbidden, "The file system does not permit it")
 	case syscall.EROFS:
-		return fail(wire.CodeForbidden, "The file system is read-only")
+		// So it becomes when the disk below it was full; it is looked after when
+		// the sandbox starts again.
+		return fail(wire.CodeNoSpace, "The workspace's file system went read-only, as it does when the disk below it is full; it is checked when the sandbox starts again")
 	case syscall.ENOSPC, syscall.EDQUOT:
 		return fail(wire.CodeNoSpace, "No space is left in /workspace")
 	case syscall.EFBIG:

@@ -370,7 +370,7 @@ func TestWrite_onAReadOnlyDisk(t *testing.T) {
 	must(t, unix.Mount("tmpfs", dir, "tmpfs", unix.MS_RDONLY, ""))
 	t.Cleanup(func() { must(t, unix.Unmount(dir, unix.MNT_DETACH)) })
 	_, err := openAt(t, dir).Write(t.Context(), "f", strings.NewReader(""), Conditions{})
-	wantCode(t, err, wire.CodeForbidden)
+	wantCode(t, err, wire.CodeNoSpace)
 }
 
 // Directories turn into links and back while files are written and read: all
