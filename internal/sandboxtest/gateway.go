@@ -35,7 +35,8 @@ var announced = regexp.MustCompile(`msg=ready url=(\S+).* admin=(\S+)`)
 func StartGateway(dir string, args ...string) (*Gateway, error) {
 	args = append([]string{"--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--state-dir", dir}, args...)
 	g := &Gateway{Dir: dir, cmd: exec.Command(Bin("gateway"), args...), done: make(chan struct{})}
-	g.log.ready = make(chan []string, 1)
+	ready := make(chan []string, 1)
+	g.log.ready = ready
 	g.cmd.Stderr = &g.log
 	if err := g.cmd.Start(); err != nil {
 		return nil, err
@@ -45,7 +46,7 @@ func StartGateway(dir string, args ...string) (*Gateway, error) {
 		close(g.done)
 	}()
 	select {
-	case addresses := <-g.log.ready:
+	case addresses := <-ready:
 		g.URL, g.Admin = addresses[1], addresses[2]
 		return g, nil
 	case <-g.done:

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -38,14 +39,16 @@ func TestGuard_strikesTheLargestAndTellsItsProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		programs := starter{"hog": {10, make(chan struct{})}, "other": {20, make(chan struct{})}}
 		g := NewGuard(programs, slog.New(slog.DiscardHandler))
-		available, killed := int64(1<<30), []int{}
-		g.usage = func() (usage, error) { return usage{total: 1 << 30, available: available}, nil }
+		var available atomic.Int64
+		available.Store(1 << 30)
+		var killed []int // read once the guard sleeps
+		g.usage = func() (usage, error) { return usage{total: 1 << 30, available: available.Load()}, nil }
 		g.largest = func() (process, error) {
 			return process{pid: 12, resident: 9 << 20, lineage: []int{12, 11, 10, 5}}, nil
 		}
 		g.kill = func(pid int) error {
 			killed = append(killed, pid)
-			available = 1 << 30
+			available.Store(1 << 30)
 			return nil
 		}
 		hog, _ := g.Start(t.Context(), shim.Command{Argv: []string{"hog"}})
@@ -53,11 +56,13 @@ func TestGuard_strikesTheLargestAndTellsItsProgram(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		go g.Watch(ctx)
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if len(killed) != 0 {
 			t.Fatalf("killed %v while there was enough", killed)
 		}
-		available = 100 << 20
+		available.Store(100 << 20)
 		time.Sleep(time.Second)
+		synctest.Wait()
 		if len(killed) != 1 || killed[0] != 12 {
 			t.Fatalf("killed %v", killed)
 		}
@@ -75,6 +80,8 @@ func TestGuard_strikesTheLargestAndTellsItsProgram(t *testing.T) {
 		close(programs["other"].done)
 		stop()
 		synctest.Wait()
+		g.mu.Lock()
+		defer g.mu.Unlock()
 		if len(g.trees) != 0 {
 			t.Errorf("%d programs are remembered", len(g.trees))
 		}
