@@ -15,8 +15,13 @@ import (
 )
 
 // bodySilence bounds how long a client may send nothing of a body that it has
-// begun. Uploads as a whole have no time limit, so silence must have one.
-const bodySilence = time.Minute
+// begun. Uploads as a whole have no time limit, so silence must have one. And
+// so must trickling: beyond that minute a body must come at bodyFloor bytes a
+// second, or few clients could hold every turn for ever.
+const (
+	bodySilence = time.Minute
+	bodyFloor   = 4 << 10
+)
 
 // A Body is a request's body, bounded in size and in silence. It remembers why
 // reading it ended, because what the reader of a body makes of that is rarely
@@ -25,6 +30,8 @@ type Body struct {
 	r       io.Reader
 	rc      *http.ResponseController
 	silence time.Duration
+	begun   time.Time
+	total   int64
 	err     error
 }
 
@@ -42,6 +49,7 @@ func OpenBody(c echo.Context, limit int64) (*Body, error) {
 		r:       http.MaxBytesReader(w, r.Body, limit),
 		rc:      http.NewResponseController(w),
 		silence: bodySilence,
+		begun:   time.Now(),
 	}, nil
 }
 
@@ -50,8 +58,9 @@ func (b *Body) Read(p []byte) (int, error) {
 	if b.err != nil {
 		return 0, b.err
 	}
-	expect(b.rc, b.silence)
+	expect(b.rc, min(b.silence, time.Until(b.due())))
 	n, err := b.r.Read(p)
+	b.total += int64(n)
 	if err == nil {
 		return n, nil
 	}
@@ -62,6 +71,11 @@ func (b *Body) Read(p []byte) (int, error) {
 		_ = b.rc.SetReadDeadline(time.Time{})
 	}
 	return n, b.err
+}
+
+// due is when the next bytes must have come at the latest.
+func (b *Body) due() time.Time {
+	return b.begun.Add(b.silence + time.Duration(b.total/bodyFloor)*time.Second)
 }
 
 // expect gives the client that long to send something. A writer that knows no
@@ -89,7 +103,7 @@ func (b *Body) word(err error) error {
 	}
 	message := "The body ended before it was complete"
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		message = fmt.Sprintf("The body did not go on for %v", b.silence)
+		message = fmt.Sprintf("The body did not go on for %v, or came too slowly", b.silence)
 	}
 	return &sandboxclient.Error{Code: sandboxclient.CodeInvalid, Message: message, Err: err}
 }

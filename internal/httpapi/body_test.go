@@ -116,8 +116,41 @@ func TestBody_silence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := bodyOf(t, resp); resp.StatusCode != 400 || got != "The body did not go on for 50ms" || !resp.Close {
+	if got := bodyOf(t, resp); resp.StatusCode != 400 || got != "The body did not go on for 50ms, or came too slowly" || !resp.Close {
 		t.Errorf("%d %q, close %v", resp.StatusCode, got, resp.Close)
+	}
+}
+
+// A body that trickles is not waited for either, though it is never silent.
+func TestBody_trickle(t *testing.T) {
+	d := newDesk()
+	d.Handle("POST", "/x", "", func(c echo.Context) error {
+		body, err := OpenBody(c, 1<<20)
+		if err != nil {
+			return err
+		}
+		body.silence = 200 * time.Millisecond
+		_, err = io.ReadAll(body)
+		return err
+	})
+	server := httptest.NewServer(d)
+	defer server.Close()
+	slow, feed := io.Pipe()
+	go func() { // ends when the server has had enough
+		for tick := time.Tick(20 * time.Millisecond); ; <-tick {
+			if _, err := feed.Write([]byte("x")); err != nil {
+				return
+			}
+		}
+	}()
+	defer slow.Close()
+	resp, err := http.Post(server.URL+"/x", "text/plain", slow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if got := bodyOf(t, resp); resp.StatusCode != 400 || !strings.Contains(got, "too slowly") {
+		t.Errorf("%d %q", resp.StatusCode, got)
 	}
 }
 
