@@ -67,14 +67,20 @@ func routes(client *sandboxclient.Client, cfg Config, capabilities sandboxapi.Do
 	}
 }
 
-// mount gives the API its routes, and the list of them at the root.
+// mount gives the API its routes, and the list of them at the root. None takes
+// a query parameter that the list does not name.
 func mount(api *httpapi.API, all []route, limits limiters) {
-	api.Handle("GET", "/", "", func(c echo.Context) error {
+	api.Handle("GET", "/", "", httpapi.OnlyQuery(nil, func(c echo.Context) error {
 		return httpapi.Text(c, http.StatusOK, index(all, c.Request().Host))
-	})
+	}))
 	for _, r := range all {
-		api.Handle(r.method, r.path, r.app, limits[r.kind].Admit(r.handler))
+		api.Handle(r.method, r.path, r.app, httpapi.OnlyQuery(r.parameters(), limits[r.kind].Admit(r.handler)))
 	}
+}
+
+// parameters names what the query may hold.
+func (r route) parameters() []string {
+	return strings.FieldsFunc(r.query, func(c rune) bool { return c == '=' || c == '&' })
 }
 
 // index is the list of routes as GET / answers it.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
+	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
@@ -163,6 +164,27 @@ func TestRoutes(t *testing.T) {
 	}
 	if !strings.Contains(list, "curl -d 'print(\"hello\")' localhost:8787/run\n") {
 		t.Errorf("no example:\n%s", list)
+	}
+}
+
+// A parameter that a route does not have is refused by every route, in words
+// that name those it has; those it has are not.
+func TestRoutes_unknownParameters(t *testing.T) {
+	all := routes(sandboxclient.New(sandboxclient.Options{}), defaults(), sandboxapi.Document{})
+	for i := range all {
+		all[i].handler = func(c echo.Context) error { return c.NoContent(http.StatusNoContent) }
+	}
+	api := httpapi.New(httpapi.Options{Logger: quiet, Registry: prometheus.NewRegistry(), Guard: httpapi.NewGuard(nil)})
+	mount(api, all, newLimiters(defaults(), prometheus.NewRegistry()))
+	for _, r := range append(all, route{method: "GET", path: "/"}) {
+		names := strings.Join(r.parameters(), ", ")
+		w := ask(api, r.method, r.path+"?"+r.query+"&tmeout=1")
+		if w.Code != 400 || !strings.Contains(w.Body.String(), `"tmeout"`) || !strings.Contains(w.Body.String(), names) {
+			t.Errorf("%s %s: %d %s", r.method, r.path, w.Code, w.Body)
+		}
+		if w := ask(api, r.method, r.path+"?"+r.query); w.Code/100 != 2 {
+			t.Errorf("%s %s?%s: %d %s", r.method, r.path, r.query, w.Code, w.Body)
+		}
 	}
 }
 

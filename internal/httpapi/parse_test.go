@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http/httptest"
 	"net/url"
 	"slices"
@@ -47,6 +48,32 @@ func TestQuery(t *testing.T) {
 		got, there := Query(asked(tc.query), "q")
 		if got != tc.want || there != tc.there {
 			t.Errorf("%q: %q, %v, want %q, %v", tc.query, got, there, tc.want, tc.there)
+		}
+	}
+}
+
+func TestOnlyQuery(t *testing.T) {
+	next := func(echo.Context) error { return nil }
+	for query, want := range map[string]string{
+		"":                        "",
+		"&&":                      "",
+		"a=1&b":                   "",
+		"%61=1&a=2":               "",
+		"A=1":                     `"A"`,
+		"a=1&c":                   `"c"`,
+		"=1":                      `""`,
+		"a;b=1":                   `"a;b"`,
+		"c%0A%3Cb=1":              `"c\n<b"`,
+		strings.Repeat("x", 9000): `"` + strings.Repeat("x", 40) + `"`,
+	} {
+		err := OnlyQuery([]string{"a", "b"}, next)(asked(query))
+		if want == "" && err == nil {
+			continue
+		}
+		e, ok := errors.AsType[*sandboxclient.Error](err)
+		message := "There is no query parameter " + want + " here; this route takes a, b"
+		if want == "" || !ok || e.Code != sandboxclient.CodeInvalid || e.Message != message {
+			t.Errorf("%.50q: %v", query, err)
 		}
 	}
 }

@@ -40,9 +40,20 @@ func QueryAll(c echo.Context, name string) []string { return slices.Collect(quer
 
 func queryValues(c echo.Context, name string) iter.Seq[string] {
 	return func(yield func(string) bool) {
+		for key, value := range queryPairs(c) {
+			if key == name && !yield(unescape(value)) {
+				return
+			}
+		}
+	}
+}
+
+// queryPairs gives the parameters in their order, the values still escaped.
+func queryPairs(c echo.Context) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
 		for pair := range strings.SplitSeq(c.Request().URL.RawQuery, "&") {
 			key, value, _ := strings.Cut(pair, "=")
-			if pair != "" && unescape(key) == name && !yield(unescape(value)) {
+			if pair != "" && !yield(unescape(key), value) {
 				return
 			}
 		}
