@@ -79,6 +79,7 @@ type Client struct {
 	opts Options
 
 	executions executions
+	arrivals   arrivals
 	census     *census
 	describer  Describer // nil: the driver lacks the power
 	roomer     Roomer    // likewise

@@ -41,7 +41,9 @@ type engineBox struct {
 	server  *http.Server
 	busy    int
 	started atomic.Bool
-	silent  atomic.Bool // it answers nobody
+	blocked atomic.Int32  // cells that never end
+	stop    chan struct{} // ends one of them
+	silent  atomic.Bool   // it answers nobody
 
 	mu       sync.Mutex
 	events   []wire.Event // of the execution that can be followed
@@ -68,7 +70,7 @@ func (e *engine) Create(ctx context.Context, spec Spec) error {
 	case e.boxes[spec.ID] != nil:
 		return ErrExists
 	}
-	b := &engineBox{id: spec.ID, conns: make(chan net.Conn), gone: make(chan struct{})}
+	b := &engineBox{id: spec.ID, conns: make(chan net.Conn), gone: make(chan struct{}), stop: make(chan struct{})}
 	b.server = &http.Server{Handler: b.handler()}
 	e.boxes[spec.ID] = b
 	if !e.dead {
@@ -179,6 +181,7 @@ func (b *engineBox) handler() http.Handler {
 		b.canceled++
 		w.WriteHeader(http.StatusNoContent)
 	})
+	mux.HandleFunc("POST /v1/contexts/{id}/interrupt", b.interrupt)
 	mux.HandleFunc("POST /v1/run", b.run)
 	return mux
 }
@@ -217,6 +220,16 @@ func (b *engineBox) follow(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+func (b *engineBox) interrupt(w http.ResponseWriter, _ *http.Request) {
+	if b.blocked.Load() == 0 {
+		w.WriteHeader(http.StatusConflict)
+		_ = json.NewEncoder(w).Encode(wire.Error{Code: wire.CodeConflict, Message: "Nothing is running here"})
+		return
+	}
+	b.stop <- struct{}{}
+	w.WriteHeader(http.StatusNoContent)
+}
+
 func (b *engineBox) run(w http.ResponseWriter, r *http.Request) {
 	var req wire.RunRequest
 	_ = json.NewDecoder(r.Body).Decode(&req)
@@ -228,7 +241,13 @@ func (b *engineBox) run(w http.ResponseWriter, r *http.Request) {
 	send(wire.Event{Seq: 1, Type: wire.EventStart, Start: &wire.Start{KernelStarted: !b.started.Swap(true), KernelStarts: 1}})
 	switch req.Code {
 	case "block":
-		<-r.Context().Done()
+		b.blocked.Add(1)
+		defer b.blocked.Add(-1)
+		select {
+		case <-r.Context().Done():
+		case <-b.stop:
+			send(wire.Event{Seq: 2, Type: wire.EventComplete, Exit: &wire.Exit{Status: wire.StatusCanceled}})
+		}
 		return
 	case "wait":
 		time.Sleep(time.Minute)

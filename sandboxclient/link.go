@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"sandgate/sandboxclient/wire"
@@ -25,7 +26,8 @@ const (
 // A link speaks HTTP to one sandbox's sandboxd. The peer is not trusted: every
 // answer is bounded.
 type link struct {
-	http *http.Client
+	http    *http.Client
+	deleted atomic.Bool // somebody asked for the sandbox's end
 }
 
 // errDial marks a request of which nothing was sent.

@@ -290,7 +290,7 @@ func (s *Sandbox) destroy(ctx context.Context, workspace Workspace) error {
 	for {
 		l := s.client.lifecycle(s.id, s.ref)
 		mine := true
-		f := l.end("destroyed", workspace, func() bool { return true })
+		f := l.end("destroyed", workspace, l.deleteLocked)
 		if f == nil {
 			f, mine = l.underWay(), false
 		}
@@ -306,4 +306,13 @@ func (s *Sandbox) destroy(ctx context.Context, workspace Workspace) error {
 			return f.err
 		}
 	}
+}
+
+// deleteLocked lets those whose work ends with the sandbox be told why; l.mu is
+// held.
+func (l *lifecycle) deleteLocked() bool {
+	if l.link != nil {
+		l.link.deleted.Store(true)
+	}
+	return true
 }

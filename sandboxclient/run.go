@@ -51,7 +51,7 @@ func (s *Sandbox) RunCodeStream(ctx context.Context, code string, opts RunOption
 		Output:    c.limits(0, 0),
 	}
 	return s.stream(ctx, launch{
-		op: "run code", id: id, timeout: timeout, detach: opts.Detach,
+		op: "run code", id: id, timeout: timeout, detach: opts.Detach, context: request.Context.ID,
 		open: post("/v1/run", request),
 		told: func(ctx context.Context, e *Event) {
 			if e.Type == wire.EventStart {
@@ -148,8 +148,24 @@ func (s *Sandbox) Contexts(ctx context.Context) ([]CodeContext, error) {
 }
 
 // InterruptContext ends the cell that a context runs; its variables are kept.
-// A context that runs nothing is a conflict.
+// A cell that is on its way, because its sandbox still starts, is ended once it
+// is there. A context that runs nothing is a conflict.
 func (s *Sandbox) InterruptContext(ctx context.Context, codeContext string) error {
+	for {
+		coming := s.client.arrivals.next(contextKey{s.id, codeContext})
+		err := s.interrupt(ctx, codeContext)
+		if coming == nil || !nothingRan(err) {
+			return err
+		}
+		select {
+		case <-coming:
+		case <-ctx.Done():
+			return s.failure(ctx, "interrupt", ctx.Err())
+		}
+	}
+}
+
+func (s *Sandbox) interrupt(ctx context.Context, codeContext string) error {
 	idle := Errorf(CodeConflict, "Nothing is running here")
 	err := s.ifRunning(ctx, "interrupt", func(ctx context.Context, l *link) error {
 		idle = nil
@@ -159,6 +175,11 @@ func (s *Sandbox) InterruptContext(ctx context.Context, codeContext string) erro
 		return s.failure(ctx, "interrupt", idle)
 	}
 	return err
+}
+
+// nothingRan says whether an interrupt met no cell.
+func nothingRan(err error) bool {
+	return err != nil && (CodeOf(err) == CodeConflict || CodeOf(err) == CodeNotFound)
 }
 
 // DeleteContext ends a context's kernel with everything it started; the next

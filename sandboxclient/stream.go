@@ -29,6 +29,7 @@ type launch struct {
 	timeout time.Duration
 	detach  bool
 	watch   bool                                                 // it was started by somebody else, and is not ours to cancel
+	context string                                               // of a cell: where it is to run
 	open    func(context.Context, *link) (*http.Response, error) // gives the first events
 	told    func(context.Context, *Event)                        // sees each event first, and may add to it
 }
@@ -44,6 +45,8 @@ func (s *Sandbox) stream(ctx context.Context, l launch) iter.Seq2[Event, error] 
 	return func(yield func(Event, error) bool) {
 		s.client.executions.add(l.id, s.id, s.ref)
 		f := follower{launch: l, sandbox: s, yield: yield}
+		f.arrived = s.client.arrivals.expect(contextKey{s.id, l.context})
+		defer f.arrived()
 		f.conclude(s.with(ctx, l.op, f.follow))
 	}
 }
@@ -53,11 +56,12 @@ type follower struct {
 	launch
 	sandbox *Sandbox
 	yield   func(Event, error) bool
-	last    int64 // number of the newest event handed on
-	begun   bool  // an event was handed on
-	left    bool  // the loop was left
-	started bool  // its start was seen
-	end     bool  // so was its end
+	arrived func() // sandboxd has it; it can be steered
+	last    int64  // number of the newest event handed on
+	begun   bool   // an event was handed on
+	left    bool   // the loop was left
+	started bool   // its start was seen
+	end     bool   // so was its end
 }
 
 // follow runs an execution to its end. A program is given its timeout from its
@@ -72,6 +76,7 @@ func (f *follower) follow(ctx context.Context, l *link) error {
 
 	resp, err := f.open(ctx, l)
 	if err == nil {
+		f.arrived()
 		err = f.persist(ctx, l, resp, watchdog)
 	}
 	f.abandon(ctx, l, err)
@@ -91,10 +96,10 @@ func (f *follower) persist(ctx context.Context, l *link, resp *http.Response, wa
 			resumes = 0
 		}
 		if resumes == maxResumes {
-			return lostTrack(err)
+			return l.lostTrack(err)
 		}
 		if resp, err = l.resume(ctx, f.id, f.last); err != nil {
-			return lostTrack(err)
+			return l.lostTrack(err)
 		}
 	}
 }
@@ -102,7 +107,10 @@ func (f *follower) persist(ctx context.Context, l *link, resp *http.Response, wa
 // lostTrack is the end of an execution that was started and cannot be followed
 // any more. The cause is kept as words alone, for what was started must never
 // be taken for what can be tried again.
-func lostTrack(err error) error {
+func (l *link) lostTrack(err error) error {
+	if l.deleted.Load() {
+		return Errorf(CodeConflict, "The sandbox was deleted while this ran")
+	}
 	message := "The sandbox ended while this ran, perhaps out of memory; the next request starts it again"
 	return &Error{Code: CodeUnavailable, Message: message, RetryAfter: retrySoon, Err: errors.New(err.Error())}
 }
