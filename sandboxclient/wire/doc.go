@@ -8,11 +8,23 @@
 // line, the [Hello], and waits: the connection is parked until the gateway
 // wants to talk. A few are kept parked, and a lost one is dialled again.
 //
-//	SANDGATE <version> <token> <role>\n
+//	SANDGATE <version> <token> serve\n
+//	SANDGATE <version> <token> egress <host>:<port>\n
 //
 // The token lies beside the socket in [TokenName] and is read at every dial. The
-// role is [RoleServe]: from then on the gateway speaks HTTP/1.1 to sandboxd on
-// this connection, with keep-alive.
+// third word is the role. After [RoleServe] the gateway speaks HTTP/1.1 to
+// sandboxd on this connection, with keep-alive.
+//
+// After [RoleEgress] the gateway answers with one line whether it has connected
+// to the target, which only it resolves:
+//
+//	connected\n
+//	<code> <sentence>\n
+//
+// The first is followed by the target's bytes, in both directions, until either
+// side closes; after the second ([ReadEgressReply] gives it as an [Error]) the
+// gateway hangs up. sandboxd opens such connections for programs that use its
+// proxy, once the gateway has asked for one (PUT /v1/egress).
 //
 // # Requests
 //
@@ -26,6 +38,7 @@
 //	GET    /v1/contexts                         → [][ContextInfo]
 //	POST   /v1/contexts/{id}/interrupt          → 204; conflict when it runs nothing
 //	DELETE /v1/contexts/{id}                    → 204; ends the kernel with all it started
+//	PUT    /v1/egress        [Egress]           → 204; opens a proxy that programs started from now on find
 //	GET    /v1/files?path=                      → bytes with ranges and ETag; a directory: [Listing] with ContentTypeListing
 //	PUT    /v1/files?path=&max=                 → [FileInfo]; If-Match and If-None-Match are honoured
 //	DELETE /v1/files?path=&recursive=           → 204

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -24,8 +25,11 @@ const (
 // must then be seen to from inside.
 const MemoryVariable = "SANDGATE_MEMORY"
 
-// RoleServe is the role of a connection on which sandboxd answers requests.
-const RoleServe = "serve"
+// Roles of a connection.
+const (
+	RoleServe  = "serve"  // sandboxd answers requests
+	RoleEgress = "egress" // a program inside wants to reach the outside
+)
 
 const (
 	helloMagic = "SANDGATE"
@@ -41,30 +45,45 @@ type Hello struct {
 	Version int
 	Token   string
 	Role    string
+	Target  string // of RoleEgress alone: HOST:PORT as the program inside spelled it
 }
 
 // WriteHello writes the opening line.
 func WriteHello(w io.Writer, h Hello) error {
-	_, err := fmt.Fprintf(w, "%s %d %s %s\n", helloMagic, h.Version, h.Token, h.Role)
+	line := fmt.Sprintf("%s %d %s %s", helloMagic, h.Version, h.Token, h.Role)
+	if h.Role == RoleEgress {
+		line += " " + h.Target
+	}
+	if len(line) >= maxHello || strings.ContainsAny(h.Target, " \n") {
+		return errors.New("wire: the target does not fit into a hello")
+	}
+	_, err := io.WriteString(w, line+"\n")
 	return err
 }
 
 // ReadHello reads the opening line and nothing behind it. The peer is not
 // trusted: the line is bounded and its form is checked, not its token.
 func ReadHello(r io.Reader) (Hello, error) {
-	line, err := readLine(r)
+	line, err := readLine(r, maxHello)
 	if err != nil {
 		return Hello{}, fmt.Errorf("wire: read hello: %w", err)
 	}
 	fields := strings.Split(line, " ")
-	if len(fields) != 4 || fields[0] != helloMagic || fields[2] == "" || fields[3] == "" {
+	if len(fields) < 4 || fields[0] != helloMagic || slices.Contains(fields, "") {
 		return Hello{}, errors.New("wire: malformed hello")
 	}
 	version, err := strconv.Atoi(fields[1])
 	if err != nil {
 		return Hello{}, errors.New("wire: malformed hello version")
 	}
-	return Hello{Version: version, Token: fields[2], Role: fields[3]}, nil
+	h := Hello{Version: version, Token: fields[2], Role: fields[3]}
+	switch rest := fields[4:]; {
+	case h.Role == RoleEgress && len(rest) == 1:
+		h.Target = rest[0]
+	case h.Role == RoleEgress || len(rest) > 0:
+		return Hello{}, errors.New("wire: malformed hello role")
+	}
+	return h, nil
 }
 
 // Check compares the hello with what is expected, the token in constant time.
@@ -79,10 +98,10 @@ func (h Hello) Check(token string) error {
 }
 
 // readLine reads byte by byte, since what follows the line belongs to others.
-func readLine(r io.Reader) (string, error) {
+func readLine(r io.Reader, most int) (string, error) {
 	var line []byte
 	one := make([]byte, 1)
-	for len(line) < maxHello {
+	for len(line) < most {
 		if _, err := io.ReadFull(r, one); err != nil {
 			return "", err
 		}

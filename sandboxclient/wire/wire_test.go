@@ -32,18 +32,19 @@ func TestHello_refusals(t *testing.T) {
 	for _, line := range []string{
 		"", "\n", "SANDGATE\n", "SANDGATE 1 t\n", "SANDGATE x t serve\n", "SANDGATE 1  serve\n",
 		"GET / HTTP/1.1\r\n", "SANDGATE 1 t serve", "SANDGATE 1 t a b\n", strings.Repeat("x", 1<<20),
+		"SANDGATE 1 t serve a:1\n", "SANDGATE 1 t egress\n", "SANDGATE 1 t egress \n", "SANDGATE 1 t egress a:1 b:2\n",
 	} {
 		if h, err := ReadHello(strings.NewReader(line)); err == nil {
 			t.Errorf("ReadHello(%.40q) = %+v", line, h)
 		}
 	}
-	if err := (Hello{Version, "a", RoleServe}).Check("b"); err == nil {
+	if err := (Hello{Version: Version, Token: "a", Role: RoleServe}).Check("b"); err == nil {
 		t.Error("a wrong token passes")
 	}
-	if err := (Hello{Version + 1, "a", RoleServe}).Check("a"); !errors.Is(err, ErrVersion) {
+	if err := (Hello{Version: Version + 1, Token: "a", Role: RoleServe}).Check("a"); !errors.Is(err, ErrVersion) {
 		t.Errorf("another version gives %v", err)
 	}
-	if err := (Hello{Version, "a", RoleServe}).Check("a"); err != nil {
+	if err := (Hello{Version: Version, Token: "a", Role: RoleServe}).Check("a"); err != nil {
 		t.Errorf("the right hello gives %v", err)
 	}
 }
@@ -138,14 +139,26 @@ func FuzzEventReader(f *testing.F) {
 	})
 }
 
-// FuzzReadHello holds that a hostile opening never panics nor passes a check.
+// FuzzReadHello holds that a hostile opening never panics nor passes a check,
+// and that what is read would be written so.
 func FuzzReadHello(f *testing.F) {
 	f.Add([]byte("SANDGATE 1 token serve\n"))
 	f.Add([]byte("SANDGATE -1  \n"))
+	f.Add([]byte("SANDGATE 1 token egress example.org:443\nmore"))
 	f.Fuzz(func(t *testing.T, line []byte) {
 		h, err := ReadHello(bytes.NewReader(line))
-		if err == nil && h.Check("a token that is not guessed") == nil {
+		if err != nil {
+			return
+		}
+		if h.Check("a token that is not guessed") == nil {
 			t.Fatalf("%q passed", line)
+		}
+		var b bytes.Buffer
+		if err := WriteHello(&b, h); err != nil {
+			t.Fatalf("%+v was read and cannot be written: %v", h, err)
+		}
+		if again, err := ReadHello(&b); err != nil || again != h {
+			t.Errorf("%+v was read again as %+v, %v", h, again, err)
 		}
 	})
 }
