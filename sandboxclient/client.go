@@ -36,10 +36,16 @@ type Options struct {
 	MaxTimeout     time.Duration // the ceiling; 0: 1 hour
 	Output         wire.Output   // zero fields: keep 10 MiB, bear 1 GiB
 	Limits         Limits        // zero: DefaultLimits
-	MaxRunning     int           // sandboxes at the same time; 0: 100
-	MaxExisting    int           // sandboxes with a workspace, running or not; 0: 10,000
-	QueueTime      time.Duration // how long a start waits for its turn; 0: 10 seconds
-	ContextEnv     map[string]string
+	// AppLimits are those of the sandboxes of some apps, in place of Limits.
+	AppLimits   map[string]Limits
+	MaxRunning  int           // sandboxes at the same time; 0: 100
+	MaxExisting int           // sandboxes with a workspace, running or not; 0: 10,000
+	QueueTime   time.Duration // how long a start waits for its turn; 0: 10 seconds
+	ContextEnv  map[string]string
+
+	// Wanted says of an ephemeral sandbox that an earlier gateway left whether
+	// somebody will go on with what runs in it; nil: nobody will, of none.
+	Wanted func(Ref) bool
 
 	Logger *slog.Logger
 	// Observe is told of every operation's outcome; code is "" for success.
@@ -57,6 +63,9 @@ func (o Options) withDefaults() Options {
 	o.MaxExisting = orDefault(o.MaxExisting, 10_000)
 	o.QueueTime = orDefault(o.QueueTime, 10*time.Second)
 	o.Limits = orDefault(o.Limits, DefaultLimits())
+	if o.Wanted == nil {
+		o.Wanted = func(Ref) bool { return false }
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -64,6 +73,14 @@ func (o Options) withDefaults() Options {
 		o.Observe = func(string, Code, time.Duration) {}
 	}
 	return o
+}
+
+// limitsOf gives the limits of an app's sandboxes.
+func (o Options) limitsOf(app string) Limits {
+	if limits, ok := o.AppLimits[app]; ok {
+		return limits
+	}
+	return o.Limits
 }
 
 func orDefault[T comparable](value, otherwise T) T {

@@ -36,6 +36,7 @@ var _ Driver = (*engine)(nil)
 // engineBox is one sandbox: an HTTP server on pipes.
 type engineBox struct {
 	id      ID
+	spec    Spec
 	conns   chan net.Conn
 	gone    chan struct{}
 	server  *http.Server
@@ -70,7 +71,7 @@ func (e *engine) Create(ctx context.Context, spec Spec) error {
 	case e.boxes[spec.ID] != nil:
 		return ErrExists
 	}
-	b := &engineBox{id: spec.ID, conns: make(chan net.Conn), gone: make(chan struct{}), stop: make(chan struct{})}
+	b := &engineBox{id: spec.ID, spec: spec, conns: make(chan net.Conn), gone: make(chan struct{}), stop: make(chan struct{})}
 	b.server = &http.Server{Handler: b.handler()}
 	e.boxes[spec.ID] = b
 	if !e.dead {
@@ -133,6 +134,12 @@ func (e *engine) count() (creates, destroys, running int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.creates, e.destroys, len(e.boxes)
+}
+
+func (e *engine) limits(id ID) Limits {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.boxes[id].spec.Limits
 }
 
 func (b *engineBox) kill() {

@@ -238,7 +238,7 @@ func (l *lifecycle) create(ctx context.Context) (*link, error) {
 	if err := c.opts.Records.SaveSandbox(ctx, record); err != nil {
 		return nil, fmt.Errorf("record: %w", err)
 	}
-	spec := Spec{ID: l.id, Limits: c.opts.Limits}
+	spec := Spec{ID: l.id, Limits: c.opts.limitsOf(l.ref.App)}
 	err := c.opts.Driver.Create(ctx, spec)
 	if errors.Is(err, ErrExists) { // a dead one that was not cleared, or one that we gave up
 		if err := c.opts.Driver.Destroy(ctx, l.id, KeepWorkspace); err != nil {

@@ -13,8 +13,9 @@ import (
 const atOnce = 8
 
 // Adopt takes over what an earlier gateway left on the engine: a sandbox that
-// is on record and shakes hands goes on, with its contexts; every other is
-// ended, its workspace kept. Call it once, before the first operation.
+// is on record and shakes hands goes on, with its contexts and executions, if it
+// is one that lasts or is Wanted; every other is ended. Call it once, before the
+// first operation.
 func (c *Client) Adopt(ctx context.Context) error {
 	records, err := c.opts.Records.ListSandboxes(ctx)
 	if err != nil {
@@ -34,7 +35,7 @@ func (c *Client) Adopt(ctx context.Context) error {
 	for _, id := range ids {
 		group.Go(func() error {
 			ref, recorded := refs[id]
-			if recorded && !ref.Ephemeral && c.takeOver(ctx, id, ref) {
+			if recorded && c.outlives(ref) && c.takeOver(ctx, id, ref) {
 				return nil
 			}
 			c.clear(id, ref)
@@ -42,11 +43,24 @@ func (c *Client) Adopt(ctx context.Context) error {
 		})
 	}
 	for id, ref := range refs {
-		if ref.Ephemeral {
+		if !c.outlives(ref) {
 			group.Go(func() error { c.clear(id, ref); return nil })
 		}
 	}
 	return group.Wait()
+}
+
+// outlives says whether a sandbox may go on under a later gateway.
+func (c *Client) outlives(ref Ref) bool { return !ref.Ephemeral || c.opts.Wanted(ref) }
+
+// Running says whether the sandbox runs at this moment, without starting it.
+func (s *Sandbox) Running() bool {
+	le := s.client.leaseRunning(s.id)
+	if le == nil {
+		return false
+	}
+	le.release()
+	return true
 }
 
 // clear ends what was left of a sandbox. What fails is tried again by the

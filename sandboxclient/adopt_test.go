@@ -1,0 +1,54 @@
+package sandboxclient
+
+import (
+	"context"
+	"testing"
+)
+
+// What ephemeral sandboxes of a gateway that is gone do is lost, unless
+// somebody says that he goes on with it.
+func TestAdopt_takesOverTheEphemeralThatAreWanted(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *Client, e *engine, m *memory) {
+		wanted := Ref{Owner: "local", App: "a", Name: "wanted", Ephemeral: true}
+		unwanted := Ref{Owner: "local", App: "a", Name: "unwanted", Ephemeral: true}
+		for _, ref := range []Ref{wanted, unwanted} {
+			mustRun(t, c.Sandbox(ref), "x")
+		}
+		next := New(Options{
+			Driver: e, Records: m, Key: []byte("key"),
+			Wanted: func(ref Ref) bool { return ref == wanted },
+		})
+		t.Cleanup(func() { _ = next.Close(context.Background()) })
+		if next.Sandbox(wanted).Running() {
+			t.Error("it runs before it was taken over")
+		}
+		if err := next.Adopt(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if !next.Sandbox(wanted).Running() || next.Sandbox(unwanted).Running() {
+			t.Error("the wrong one runs")
+		}
+		if !e.removed[next.Sandbox(unwanted).ID()] || e.removed[next.Sandbox(wanted).ID()] {
+			t.Errorf("removed workspaces: %v", e.removed)
+		}
+		if err := next.Sandbox(wanted).Destroy(t.Context(), RemoveWorkspace); err != nil || next.Sandbox(wanted).Running() {
+			t.Errorf("after its end: %v", err)
+		}
+	})
+}
+
+func TestAppLimits_areTheAppsAlone(t *testing.T) {
+	inBubble(t, func(t *testing.T, _ *Client, e *engine, m *memory) {
+		large := DefaultLimits()
+		large.MemoryBytes *= 4
+		c := New(Options{Driver: e, Records: m, Key: []byte("key"), AppLimits: map[string]Limits{"large": large}})
+		t.Cleanup(func() { _ = c.Close(context.Background()) })
+		for app, want := range map[string]Limits{"large": large, "other": DefaultLimits()} {
+			s := c.Sandbox(Ref{Owner: "local", App: app, Name: "x"})
+			mustRun(t, s, "x")
+			if got := e.limits(s.ID()); got != want {
+				t.Errorf("%s: %+v", app, got)
+			}
+		}
+	})
+}
