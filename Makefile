@@ -12,7 +12,10 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # All that can end up in our own programs, embedded files included. Folders are
 # in the list as well: their times tell of files that came or went.
 SOURCES := go.mod go.sum $(shell find cmd handlers internal sandboxclient \
-	\( -name testdata -o -name __pycache__ \) -prune -o -type d -print -o -type f ! -name '*_test.go' -print)
+	\( -name testdata -o -name __pycache__ -o -path internal/webui/dist \) -prune -o -type d -print -o -type f ! -name '*_test.go' -print)
+
+# All that the pages are built from.
+PAGES := $(shell find web \( -name node_modules -o -name test-results \) -prune -o -type f -print)
 
 RUN_PROGRAMS := bin/gateway bin/sandboxd bin/runsc
 PROGRAMS     := $(RUN_PROGRAMS) bin/runc
@@ -48,8 +51,11 @@ help: ## list these targets
 setup-run setup-test setup-lint: setup-%:
 	@tools/setup.sh $*
 
-bin/gateway: $(SOURCES)
+bin/gateway: $(SOURCES) internal/webui/dist/index.html
 	@$(STATIC) gateway . ./cmd/gateway -ldflags "-s -w -X main.version=$(VERSION)"
+
+internal/webui/dist/index.html: $(PAGES)
+	@tools/pages.sh
 
 bin/sandboxd: $(SOURCES)
 	@$(STATIC) sandboxd . ./cmd/sandboxd $(STRIPPED)

@@ -40,6 +40,9 @@ for name in sys.argv[1:]:
 	sources 'internal/*.sh' 'sandboxclient/*.sh' | xargs -0r -n 1 bash -n
 }
 
+# The pages' types and tests. make build has fetched what they need.
+pages() { (cd web && npm run --silent check && npm test --silent); }
+
 scripts() { sources .ci/run 'tools/*.sh' | xargs -0 shellcheck; }
 
 check gofmt formatted
@@ -48,6 +51,7 @@ check golangci-lint bin/golangci-lint run --allow-serial-runners
 check "go mod tidy" tidy
 check "embedded programs" embedded
 check shellcheck scripts
+check pages pages
 
 if [ -n "$failed" ]; then
 	echo "lint found something: ${failed#, }" >&2

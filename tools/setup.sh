@@ -25,6 +25,7 @@ python_has() {
 for_run() {
 	need python3 test -x /usr/bin/python3
 	need e2fsprogs test -x /sbin/mkfs.ext4
+	need npm have npm
 }
 
 for_runc() {
@@ -42,6 +43,7 @@ for_test() {
 	need python3-numpy python_has numpy
 	need python3-matplotlib python_has matplotlib
 	need nodejs usr_has node
+	need chromium have chromium
 	need systemd have systemd-analyze
 }
 

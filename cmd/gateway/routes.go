@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -70,9 +69,7 @@ func routes(client *sandboxclient.Client, cfg Config, capabilities sandboxapi.Do
 // mount gives the API its routes, and the list of them at the root. None takes
 // a query parameter that the list does not name.
 func mount(api *httpapi.API, all []route, limits limiters) {
-	api.Handle("GET", "/", "", httpapi.OnlyQuery(nil, func(c echo.Context) error {
-		return httpapi.Text(c, http.StatusOK, index(all, c.Request().Host))
-	}))
+	api.Handle("GET", "/", "", httpapi.OnlyQuery(nil, root(all)))
 	for _, r := range all {
 		api.Handle(r.method, r.path, r.app, httpapi.OnlyQuery(r.parameters(), limits[r.kind].Admit(r.handler)))
 	}
@@ -94,6 +91,7 @@ func index(all []route, host string) string {
 		}
 		fmt.Fprintf(&b, "%-6s %-32s %s\n", r.method, path, r.does)
 	}
+	b.WriteString("\nPages for the browser are at /app/.")
 	fmt.Fprintf(&b, "\nTry: curl -d 'print(\"hello\")' %s/run\n", host)
 	return b.String()
 }

@@ -69,6 +69,7 @@ func serve(ctx context.Context, cfg Config, stdout, stderr io.Writer) (err error
 	defer closeWith(&err, closeClient)
 
 	api := httpapi.New(httpapi.Options{Logger: log, Registry: registry, Guard: httpapi.NewGuard(cfg.hosts())})
+	mountPages(api)
 	mount(api, routes(sandboxes.client, cfg, sandboxes.proof.document), newLimiters(cfg, registry))
 	server := newServer(api, log)
 	failed := make(chan error, 1)

@@ -24,6 +24,12 @@ func AcceptsEvents(c echo.Context) bool {
 	return preferred(accept, "application/json", "text/event-stream") == "text/event-stream"
 }
 
+// AcceptsHTML says whether the client is a browser that goes to a page.
+func AcceptsHTML(c echo.Context) bool {
+	accept := strings.Join(c.Request().Header.Values("Accept"), ",")
+	return preferred(accept, "text/plain", "text/html") == "text/html"
+}
+
 // preferred picks the offer that an Accept header likes best: by weight, then
 // by its place in the header, then by its place among the offers. It is the
 // first offer if the header says nothing, or likes none.
