@@ -1,0 +1,59 @@
+import { effect, signal } from "@preact/signals";
+
+import { cancel, runCode } from "../../api/run";
+import { remember, remembered } from "../../frame/memory";
+import { tellError } from "../../frame/notices";
+import { Execution } from "../../output/execution";
+import { examples } from "./examples";
+
+// What the page holds outlives a visit to another one, and a reload.
+const kept = remembered<{ language: string; code: Record<string, string>; stdin: string; fresh: boolean }>("run");
+
+export const language = signal(kept?.language ?? "python");
+/** The code of each language. */
+export const code = signal<Record<string, string>>(kept?.code ?? firstCode());
+export const stdin = signal(kept?.stdin ?? "");
+export const fresh = signal(kept?.fresh ?? false);
+export const execution = signal<Execution | undefined>(undefined);
+
+effect(() => {
+  remember("run", { language: language.value, code: code.value, stdin: stdin.value, fresh: fresh.value });
+});
+
+function firstCode(): Record<string, string> {
+  const first: Record<string, string> = {};
+  for (const e of examples) first[e.language] ??= e.code;
+  return first;
+}
+
+export function setCode(text: string): void {
+  code.value = { ...code.value, [language.peek()]: text };
+}
+
+let leaving: AbortController | undefined;
+
+export async function run(): Promise<void> {
+  if (execution.value?.state.value === "running") return;
+  const x = new Execution();
+  execution.value = x;
+  leaving = new AbortController();
+  const query = { language: language.value, fresh: fresh.value };
+  try {
+    await runCode("/run", query, { code: code.value[language.value] ?? "", stdin: stdin.value }, {
+      signal: leaving.signal,
+      onStart: (location) => (x.location = location ?? undefined),
+      onConnection: (connected) => (x.connected.value = connected),
+      onEvent: (e) => x.take(e),
+    });
+  } catch (err) {
+    x.fail(err);
+  }
+}
+
+/** Ends what runs. A run that has not begun is left, which ends it as well. */
+export function stop(): void {
+  const x = execution.value;
+  if (x?.state.value !== "running") return;
+  if (!x.location) return leaving?.abort(new Error("It was stopped"));
+  cancel(x.location).catch((err) => tellError("It could not be stopped", err));
+}
