@@ -61,17 +61,18 @@ func serve(log *slog.Logger) int {
 		go guard.Watch(ctx)
 		starter = guard
 	}
-	s := newServer(log, files, pool, starter, interpreters(starter))
+	executions := execution.NewRegistry(workspaceDir)
+	s := newServer(log, files, executions, pool, starter, interpreters(starter))
 	return s.serve(ctx, link.New(wire.LinkDir))
 }
 
-func newServer(log *slog.Logger, files *workspace.Workspace, pool *shim.Pool, starter shim.Starter, start codecontext.StartFunc) *server {
+func newServer(log *slog.Logger, files *workspace.Workspace, executions *execution.Registry, pool *shim.Pool, starter shim.Starter, start codecontext.StartFunc) *server {
 	return &server{
 		log:        log,
 		started:    time.Now().UTC(),
 		pool:       pool,
 		starter:    starter,
-		executions: execution.NewRegistry(),
+		executions: executions,
 		contexts:   codecontext.NewSet(start),
 		files:      files,
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"sandgate/sandboxclient/wire"
@@ -39,10 +40,15 @@ type Execution struct {
 	truncated bool
 	finished  bool
 	halves    halves
-	exit      *wire.Exit
-	failure   *wire.Error
+	outcome   atomic.Pointer[outcome] // for who asks while output waits for the disk
 
 	expiry *time.Timer // the registry's
+}
+
+// An outcome is how an execution ended.
+type outcome struct {
+	exit    *wire.Exit
+	failure *wire.Error
 }
 
 // Context ends when the execution is to end; its cause is then a wire.Status.
@@ -96,7 +102,7 @@ func (x *Execution) truncate(e wire.Event, left int64) {
 // add splits output into chunks.
 func (x *Execution) add(e wire.Event) {
 	e.Time = time.Now().UTC()
-	if x.log.budget.over() {
+	if x.log.cramped() {
 		x.shed()
 	}
 	if !isOutput(e) {
@@ -123,23 +129,21 @@ func weight(e wire.Event) int64 {
 
 // Complete ends the execution: the program ended.
 func (x *Execution) Complete(exit wire.Exit) {
-	x.finish(func() wire.Event {
+	x.finish(func() (wire.Event, outcome) {
 		exit.Truncated = exit.Truncated || x.truncated
-		x.exit = &exit
-		return wire.Event{Type: wire.EventComplete, Exit: &exit}
+		return wire.Event{Type: wire.EventComplete, Exit: &exit}, outcome{exit: &exit}
 	})
 }
 
 // Fail ends the execution: we could not do it.
 func (x *Execution) Fail(err *wire.Error) {
-	x.finish(func() wire.Event {
-		x.failure = err
-		return wire.Event{Type: wire.EventError, Code: err.Code, Message: err.Message}
+	x.finish(func() (wire.Event, outcome) {
+		return wire.Event{Type: wire.EventError, Code: err.Code, Message: err.Message}, outcome{failure: err}
 	})
 }
 
 // finish ends an execution once.
-func (x *Execution) finish(terminal func() wire.Event) {
+func (x *Execution) finish(terminal func() (wire.Event, outcome)) {
 	x.mu.Lock()
 	if x.finished {
 		x.mu.Unlock()
@@ -150,21 +154,22 @@ func (x *Execution) finish(terminal func() wire.Event) {
 		e.Time = time.Now().UTC()
 		x.log.append(e)
 	}
-	x.add(terminal())
+	e, o := terminal()
+	x.add(e)
+	x.outcome.Store(&o)
 	x.mu.Unlock()
 	x.cancel(nil)
 	x.ended(x)
 }
 
-// Info tells the execution's state.
+// Info tells the execution's state. It waits for no output.
 func (x *Execution) Info() wire.ExecutionInfo {
-	first, last := x.log.span()
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return wire.ExecutionInfo{
-		ID: x.id, Kind: x.kind, CreatedAt: x.created,
-		FirstSeq: first, LastSeq: last, Exit: x.exit, Error: x.failure,
+	info := wire.ExecutionInfo{ID: x.id, Kind: x.kind, CreatedAt: x.created}
+	if o := x.outcome.Load(); o != nil {
+		info.Exit, info.Error = o.exit, o.failure
 	}
+	info.FirstSeq, info.LastSeq = x.log.span()
+	return info
 }
 
 // Cause gives the status with which the context was ended, if it was by us.

@@ -15,13 +15,15 @@ const (
 	maxBatch = 256 << 10
 )
 
-// A Log is the numbered events of one execution, of which it keeps the newest.
+// A Log is the numbered events of one execution, of which it keeps the newest:
+// the last ones in memory, those before them on the disk as far as it has room.
 type Log struct {
-	limit  int64
 	budget *budget
+	disk   *disk
 
 	mu      sync.Mutex
-	kept    []record // of growing numbers, without a hole
+	spilled []*segment
+	kept    []record // behind what is spilled; of growing numbers, without a hole
 	last    int64    // number of the newest event ever
 	printed int64    // bytes of output in all events ever
 	size    int64
@@ -43,28 +45,35 @@ func (r *record) size() int64 {
 	return recordOverhead + int64(len(r.event.Data)+len(r.frame))
 }
 
-func newLog(limit int64, b *budget) *Log {
+func newLog(b *budget, d *disk) *Log {
 	b.logs.Add(1)
-	return &Log{limit: limit, budget: b}
+	return &Log{budget: b, disk: d}
 }
 
 // append numbers the event and adds it, with a copy of its data. Output goes
 // into the event before it if that one is of the same kind and nobody has seen
 // it yet: what is read slowly comes in large pieces, and small ones cost little.
-// Nothing follows a terminal event.
+// Nothing follows a terminal event. It is for one goroutine at a time.
 func (l *Log) append(e wire.Event) {
+	if l.add(e) {
+		l.makeRoom()
+	}
+}
+
+// add says whether there is too much of the log now.
+func (l *Log) add(e wire.Event) (overfull bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended {
-		return
+		return false
 	}
 	if !l.merge(e) {
 		l.push(e)
 	}
 	l.printed += int64(len(e.Data))
 	l.ended = e.Terminal()
-	l.evict()
 	l.wake()
+	return l.overfull()
 }
 
 // wake tells who waits that there is something new. l.mu is held.
@@ -102,17 +111,26 @@ func (l *Log) push(e wire.Event) {
 	l.grow(r.size())
 }
 
-// seal encodes the event. What is too large for a frame becomes a warning: a
-// number must not be missing.
+// seal encodes the event; from now on it stays as it is.
 func (r *record) seal() {
-	frame, err := wire.AppendEvent(nil, r.event)
-	if err != nil {
-		frame, _ = wire.AppendEvent(nil, wire.Event{
-			Seq: r.event.Seq, Type: wire.EventWarning, Time: r.event.Time,
-			Code: "event_dropped", Message: "A " + r.event.Type + " was too large to be passed on",
-		})
+	r.frame, r.event = r.appendTo(nil), wire.Event{}
+}
+
+// appendTo encodes the event. What is too large for a frame becomes a warning: a
+// number must not be missing.
+func (r *record) appendTo(buf []byte) []byte {
+	if r.frame != nil {
+		return append(buf, r.frame...)
 	}
-	r.frame, r.event = frame, wire.Event{}
+	frame, err := wire.AppendEvent(buf, r.event)
+	if err == nil {
+		return frame
+	}
+	frame, _ = wire.AppendEvent(buf, wire.Event{
+		Seq: r.event.Seq, Type: wire.EventWarning, Time: r.event.Time,
+		Code: "event_dropped", Message: "A " + r.event.Type + " was too large to be passed on",
+	})
+	return frame
 }
 
 func (l *Log) grow(by int64) {
@@ -120,13 +138,11 @@ func (l *Log) grow(by int64) {
 	l.budget.used.Add(by)
 }
 
-// evict lets the oldest events go, but never the newest.
-func (l *Log) evict() {
-	for len(l.kept) > 1 && (l.size > l.limit || l.budget.over() && l.size > l.budget.share()) {
-		l.grow(-l.kept[0].size())
-		l.kept[0] = record{}
-		l.kept = l.kept[1:]
-	}
+// dropFirst takes the oldest event out of memory.
+func (l *Log) dropFirst() {
+	l.grow(-l.kept[0].size())
+	l.kept[0] = record{}
+	l.kept = l.kept[1:]
 }
 
 // drop lets everything go, once those who still read have read it. It says
@@ -146,13 +162,15 @@ func (l *Log) release() {
 		return
 	}
 	l.dropped = false // once
+	for l.giveSegment() {
+	}
 	l.grow(-l.size)
 	l.kept = nil
 	l.budget.logs.Add(-1)
 }
 
-// trim leaves a dropped log its fair share, if the budget is used up; it says
-// whether there still is something to read, by somebody.
+// trim leaves a dropped log its fair share, if there is no room any more; it
+// says whether there still is something to read, by somebody.
 func (l *Log) trim() (read bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -167,7 +185,14 @@ func (l *Log) span() (first, last int64) {
 	return l.first(), l.last
 }
 
-func (l *Log) first() int64 { return l.last - int64(len(l.kept)) + 1 }
+func (l *Log) first() int64 {
+	if len(l.spilled) > 0 {
+		return l.spilled[0].first()
+	}
+	return l.firstInMemory()
+}
+
+func (l *Log) firstInMemory() int64 { return l.last - int64(len(l.kept)) + 1 }
 
 func gapEvent(from, to, bytes int64) wire.Event {
 	return wire.Event{

@@ -16,7 +16,7 @@ import (
 )
 
 func testLog(limit int64) *Log {
-	return newLog(limit, &budget{limit: 1 << 40})
+	return newLog(newBudget(limit, 0), nil)
 }
 
 func stdout(text string) wire.Event {
@@ -212,7 +212,7 @@ func TestLog_replacesWhatNoFrameCanHold(t *testing.T) {
 }
 
 func TestLog_keepsTheEndWhateverItsBounds(t *testing.T) {
-	l := newLog(1, &budget{limit: 1})
+	l := newLog(newBudget(1, 0), nil)
 	for range 10 {
 		l.append(stdout("x"))
 		l.append(wire.Event{Type: wire.EventStderr, Data: []byte("y")})

@@ -1,8 +1,10 @@
 package execution
 
 import (
+	"bytes"
 	"context"
 	"io"
+	"slices"
 
 	"sandgate/sandboxclient/wire"
 )
@@ -56,11 +58,16 @@ func (r *Reader) AtEnd() bool {
 // event it is io.EOF. The bytes are valid until the next call.
 func (r *Reader) Next(ctx context.Context) ([]byte, error) {
 	for {
-		frames, wait := r.collect()
-		if len(frames) > 0 {
-			return frames, nil
+		s, b, wait := r.collect()
+		if s != nil {
+			r.load(s, b)
 		}
-		if wait == nil {
+		switch {
+		case len(r.buf) > 0:
+			return r.buf, nil
+		case s != nil:
+			continue // it was let go, which is to be told
+		case wait == nil:
 			return nil, io.EOF
 		}
 		select {
@@ -71,15 +78,51 @@ func (r *Reader) Next(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// collect takes what is there; if that is nothing, it gives a channel that is
-// closed when there is more, or nil when nothing will come.
-func (r *Reader) collect() (frames []byte, wait <-chan struct{}) {
+// collect takes what is there in memory, or tells which block on the disk is
+// next: the log is not held while that is read. When there is nothing it gives
+// a channel that is closed when there is more, or nil when nothing will come.
+func (r *Reader) collect() (s *segment, b block, wait <-chan struct{}) {
 	l := r.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r.buf = r.buf[:0]
 	r.skipGap()
-	for i := max(r.last-l.first()+1, 0); i < int64(len(l.kept)); i++ {
+	if s, b = l.find(r.last + 1); s != nil {
+		return s, b, nil
+	}
+	r.take()
+	if len(r.buf) > 0 || l.ended {
+		return nil, b, nil
+	}
+	if l.waiting == nil {
+		l.waiting = make(chan struct{})
+	}
+	return nil, b, l.waiting
+}
+
+// load takes the rest of a block from the disk, all of it. If it cannot be
+// read, it is gone for everybody, and told as a gap.
+func (r *Reader) load(s *segment, b block) {
+	start := len(r.buf)
+	r.buf = slices.Grow(r.buf, int(b.size))[:start+int(b.size)]
+	data := r.buf[start:]
+	if !s.read(b, data) {
+		r.buf = r.buf[:start]
+		r.log.lose(b.first)
+		return
+	}
+	unread := data
+	for range r.last + 1 - b.first { // a frame is a line
+		unread = unread[bytes.IndexByte(unread, '\n')+1:]
+	}
+	r.buf = r.buf[:start+copy(data, unread)]
+	r.last, r.printed = b.last, b.after
+}
+
+// take copies events from memory.
+func (r *Reader) take() {
+	l := r.log
+	for i := r.last + 1 - l.firstInMemory(); i < int64(len(l.kept)); i++ {
 		frame := l.frame(i)
 		if len(r.buf) > 0 && len(r.buf)+len(frame) > maxBatch {
 			break
@@ -88,13 +131,6 @@ func (r *Reader) collect() (frames []byte, wait <-chan struct{}) {
 		r.last++
 		r.printed = l.printedBy(i)
 	}
-	if len(r.buf) > 0 || l.ended {
-		return r.buf, nil
-	}
-	if l.waiting == nil {
-		l.waiting = make(chan struct{})
-	}
-	return nil, l.waiting
 }
 
 // skipGap tells of the events between the last one read and the first one kept.
@@ -106,8 +142,8 @@ func (r *Reader) skipGap() {
 		return
 	}
 	var bytes int64
-	if r.printed >= 0 && len(r.log.kept) > 0 {
-		bytes = r.log.kept[0].printed - r.printed
+	if r.printed >= 0 {
+		bytes = r.log.printedBefore() - r.printed
 	}
 	gap, err := wire.AppendEvent(r.buf, gapEvent(r.last+1, first-1, bytes))
 	if err == nil {
@@ -131,6 +167,17 @@ func (l *Log) frame(i int64) []byte {
 func (l *Log) printedBy(i int64) int64 {
 	if i+1 < int64(len(l.kept)) {
 		return l.kept[i+1].printed
+	}
+	return l.printed
+}
+
+// printedBefore counts the output of all events that are gone.
+func (l *Log) printedBefore() int64 {
+	switch {
+	case len(l.spilled) > 0:
+		return l.spilled[0].blocks[0].before
+	case len(l.kept) > 0:
+		return l.kept[0].printed
 	}
 	return l.printed
 }

@@ -2,6 +2,7 @@ package execution
 
 import (
 	"context"
+	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -15,20 +16,16 @@ const (
 	maxRunning = 64
 	maxEnded   = 64
 	keepEnded  = 5 * time.Minute
-	maxBytes   = 64 << 20 // of all events
 	maxID      = 128
 
 	maxRefused  = 1024
 	keepRefused = time.Minute
-
-	// minLog is what is kept of one execution's events, however little of its
-	// output was asked to be.
-	minLog = 1 << 20
 )
 
 // A Registry holds the executions that run, and some that have ended.
 type Registry struct {
-	budget budget
+	budget *budget
+	disk   *disk
 
 	mu      sync.Mutex
 	byID    map[string]*Execution
@@ -39,9 +36,17 @@ type Registry struct {
 	refused map[string]time.Time // ids canceled before they came, and when
 }
 
-// NewRegistry makes an empty registry.
-func NewRegistry() *Registry {
-	return &Registry{budget: budget{limit: maxBytes}, byID: make(map[string]*Execution), refused: make(map[string]time.Time)}
+// NewRegistry makes an empty registry. What memory has no room for is kept in
+// unnamed files in dir, where there is space; without a dir it is not kept.
+func NewRegistry(dir string) *Registry {
+	r := &Registry{
+		budget: newBudget(maxMemory, minShare), disk: newDisk(dir),
+		byID: make(map[string]*Execution), refused: make(map[string]time.Time),
+	}
+	if r.disk != nil {
+		r.disk.giveWay = r.giveWay
+	}
+	return r
 }
 
 // New begins an execution. Whoever gets it must Complete, Fail or Discard it.
@@ -77,18 +82,11 @@ func (r *Registry) make(id, kind string, out wire.Output) *Execution {
 	x := &Execution{
 		id: id, kind: kind, created: time.Now().UTC(),
 		keep: out.Keep, max: out.Max, halves: make(halves),
-		log:   newLog(r.logLimit(out.Keep), &r.budget),
+		log:   newLog(r.budget, r.disk),
 		ended: r.end, shed: r.shed,
 	}
 	x.ctx, x.cancel = context.WithCancelCause(context.Background())
 	return x
-}
-
-// logLimit has room for all output that is to be kept, and half of it again for
-// what the encoding adds; but no execution has more than all have together.
-func (r *Registry) logLimit(keep int64) int64 {
-	keep = min(keep, r.budget.limit)
-	return min(max(keep+keep/2, minLog), r.budget.limit)
 }
 
 func validID(id string) bool {
@@ -213,16 +211,57 @@ func (r *Registry) end(x *Execution) {
 	}
 }
 
-// shed forgets ended executions, the oldest first, until the rest is within
-// bounds. If it never is, those that are forgotten but still read are left
-// their fair share, and those that run take no more than theirs.
+// shed makes room: ended executions are forgotten, the oldest first, and then
+// who has most on the disk lets some of it go. If that is not enough, those that
+// are forgotten but still read are left their fair share, and those that run
+// take no more than theirs.
 func (r *Registry) shed() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for r.budget.over() && len(r.ended) > 0 {
+	for r.cramped() && len(r.ended) > 0 {
 		r.forget(r.ended[0])
 	}
+	if r.cramped() && r.disk.crowded() {
+		r.giveSegment() // one is much: it is looked again soon
+	}
 	r.trim()
+}
+
+func (r *Registry) cramped() bool { return r.budget.over() && !r.disk.roomy() }
+
+// giveWay lets a segment go, of who has most on the disk; it says whether there
+// was one.
+func (r *Registry) giveWay() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.giveSegment()
+}
+
+func (r *Registry) giveSegment() bool {
+	var largest *Log
+	var most int64
+	for l := range r.logs() {
+		if size := l.onDisk(); size > most {
+			largest, most = l, size
+		}
+	}
+	return largest != nil && largest.yield()
+}
+
+// logs gives all that anybody can read. r.mu is held.
+func (r *Registry) logs() iter.Seq[*Log] {
+	return func(yield func(*Log) bool) {
+		for _, x := range r.byID {
+			if !yield(x.log) {
+				return
+			}
+		}
+		for _, l := range r.read {
+			if !yield(l) {
+				return
+			}
+		}
+	}
 }
 
 // trim leaves those their share that are forgotten but still read.
