@@ -38,7 +38,7 @@ export default defineConfig({
   },
   server: {
     // npm run dev works on the pages in front of a gateway that runs.
-    proxy: { "^/(?!app/)": "http://127.0.0.1:8787" },
+    proxy: { "^/(?!app/)|^/app/frame$": process.env.GATEWAY ?? "http://127.0.0.1:8787" },
   },
   test: { environment: "happy-dom", include: ["src/**/*.test.{ts,tsx}"] },
 } as Parameters<typeof defineConfig>[0]);
