@@ -9,6 +9,14 @@ import (
 	"strings"
 )
 
+// coldStart is measured once: it takes all cores for minutes.
+func (l *lab) coldStart() comparison {
+	return comparison{
+		name: "cold make run, clone to answer", against: "build of runsc alone", aim: "no aim yet", unit: "ms", rounds: 1,
+		measured: l.coldRun, reference: l.coldRunsc,
+	}
+}
+
 // coldRun clones the repository, builds as make run would from an empty build
 // cache, and waits for the gateway's first line.
 func (l *lab) coldRun(ctx context.Context) (float64, error) {

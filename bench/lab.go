@@ -24,14 +24,13 @@ type lab struct {
 	plain    *plainServer
 	http     *http.Client
 	inside   *inside
-	fresh    int  // notebooks named so far
-	pinged   bool // the notebook that ping asks runs
-	uploaded bool // the tree that is searched, to the gateway
-	planted  bool // the same, inside
+	judge    *judge // nil until something is compared with it
+	ping     sample
+	fresh    int // notebooks named so far
 }
 
 func newLab() (_ *lab, err error) {
-	l := &lab{http: &http.Client{Timeout: 10 * time.Minute}}
+	l := &lab{http: newClient()}
 	if l.dir, err = os.MkdirTemp("", "sgb"); err != nil {
 		return nil, err
 	}
@@ -49,8 +48,15 @@ func newLab() (_ *lab, err error) {
 	if l.inside, err = newInside(l.dir + "/c"); err != nil {
 		return nil, err
 	}
+	l.ping = l.newPing()
 	l.plain, err = newPlainServer(l.dir)
 	return l, err
+}
+
+// newClient gives a client that keeps enough connections for every worker.
+func newClient() *http.Client {
+	transport := &http.Transport{MaxIdleConnsPerHost: 64}
+	return &http.Client{Transport: transport, Timeout: 10 * time.Minute}
 }
 
 func (l *lab) close() {
@@ -72,10 +78,13 @@ func (l *lab) close() {
 	if l.plain != nil {
 		l.plain.close()
 	}
+	if l.judge != nil {
+		l.judge.close()
+	}
 	_ = os.RemoveAll(l.dir)
 }
 
-// request sends one request and wants a 200; the answer's bytes go to w.
+// request sends one request, which has to succeed; the answer's bytes go to w.
 func (l *lab) request(ctx context.Context, method, target string, body io.Reader, size int64, w io.Writer) error {
 	req, err := http.NewRequestWithContext(ctx, method, target, body)
 	if err != nil {
@@ -89,7 +98,7 @@ func (l *lab) request(ctx context.Context, method, target string, body io.Reader
 		return err
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
+	if resp.StatusCode/100 != 2 {
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, 1000))
 		return fmt.Errorf("%s %s: %s: %s", method, target, resp.Status, text)
 	}
@@ -118,17 +127,11 @@ func (l *lab) get(target string) sample {
 	})
 }
 
-// ping asks a running notebook how it is: the way into a sandbox and back,
-// with no work at its end.
-func (l *lab) ping(ctx context.Context) (float64, error) {
+// newPing makes the sample that asks a running notebook how it is: the way into
+// a sandbox and back, with no work at its end.
+func (l *lab) newPing() sample {
 	target := l.standard.URL + "/notebook?notebook=ping"
-	if !l.pinged {
-		if _, err := l.post(target, "print(1)", `"1\n"`)(ctx); err != nil {
-			return 0, err
-		}
-		l.pinged = true
-	}
-	return l.get(target)(ctx)
+	return prepared(l.post(target, "print(1)", `"1\n"`), l.get(target))
 }
 
 // python is P: how long the host's own interpreter takes to start and end.

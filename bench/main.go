@@ -10,6 +10,10 @@
 //	ping   GET /notebook of a running notebook: the same way in, no work
 //	plain  a bare Go file server on the same disk
 //	grep   grep -rn over the same tree, timed inside a sandbox
+//	quiet  the same request while nothing else goes on
+//
+// Throughput is compared with go-judge's runs of /bin/true, if its module can
+// be had and built, otherwise with the host's own starts of sh.
 //
 // Usage: bench [-only regexp] [-rounds factor] [-cold]
 package main
@@ -56,7 +60,7 @@ func run() error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
-		report.add(c, result)
+		report.add(&c, result)
 	}
 	return report.close()
 }

@@ -17,22 +17,31 @@ type comparison struct {
 	name      string
 	against   string // the reference's name; "" for a figure that has an absolute aim
 	aim       string
-	unit      string // of both; "ms" or "MiB"
+	unit      string // of both
 	rounds    int
 	inverse   bool // the ratio is of speeds: reference time ÷ measured time
 	measured  sample
 	reference sample
+	prepare   func(context.Context, *comparison) error // when its turn comes; nil: nothing to do
 }
 
 // outcome holds the samples of one comparison.
 type outcome struct{ measured, reference []float64 }
 
-// measure alternates what is measured with its reference; the first round of
-// each warms up and is not counted.
-func (c comparison) measure(ctx context.Context, factor float64) (outcome, error) {
+// measure alternates what is measured with its reference. The first round of
+// each warms up and is not counted, unless there is to be one round alone.
+func (c *comparison) measure(ctx context.Context, factor float64) (outcome, error) {
 	var o outcome
-	rounds := max(3, int(float64(c.rounds)*factor))
-	for i := range rounds + 1 {
+	if c.prepare != nil {
+		if err := c.prepare(ctx, c); err != nil {
+			return o, err
+		}
+	}
+	warmUp, rounds := 1, max(3, int(float64(c.rounds)*factor))
+	if c.rounds == 1 {
+		warmUp, rounds = 0, 1
+	}
+	for i := range warmUp + rounds {
 		got, err := c.measured(ctx)
 		if err != nil {
 			return o, err
@@ -43,7 +52,7 @@ func (c comparison) measure(ctx context.Context, factor float64) (outcome, error
 				return o, fmt.Errorf("reference: %w", err)
 			}
 		}
-		if i > 0 {
+		if i >= warmUp {
 			o.measured, o.reference = append(o.measured, got), append(o.reference, ref)
 		}
 	}
@@ -73,6 +82,20 @@ func timed(do func(context.Context) error) sample {
 	}
 }
 
+// prepared makes a sample that does first once, before it is first taken.
+func prepared(first, s sample) sample {
+	done := false
+	return func(ctx context.Context) (float64, error) {
+		if !done {
+			if _, err := first(ctx); err != nil {
+				return 0, err
+			}
+			done = true
+		}
+		return s(ctx)
+	}
+}
+
 // report prints the table line by line, as results come.
 type report struct{ w *tabwriter.Writer }
 
@@ -82,7 +105,7 @@ func newReport(w io.Writer) *report {
 	return r
 }
 
-func (r *report) add(c comparison, o outcome) {
+func (r *report) add(c *comparison, o outcome) {
 	spread := fmt.Sprintf("%.2f (%.2f–%.2f) %s", quantile(o.measured, 0.5), quantile(o.measured, 0.1), quantile(o.measured, 0.9), c.unit)
 	if c.reference == nil {
 		fmt.Fprintf(r.w, "%s\t%s\t\t%s\n", c.name, spread, c.aim)
