@@ -68,4 +68,7 @@ type Retention interface {
 
 	// DeleteRun forgets a run; one that is not there is no error.
 	DeleteRun(ctx context.Context, id string) error
+
+	// KnowsRun says whether there is a run with the id, whoever's it is.
+	KnowsRun(ctx context.Context, id string) (bool, error)
 }

@@ -38,3 +38,8 @@ func (s *Store) EndedRuns(ctx context.Context, before time.Time, limit int) ([]r
 
 // DeleteRun implements runs.Retention.
 func (s *Store) DeleteRun(ctx context.Context, id string) error { return errors.ErrUnsupported }
+
+// KnowsRun implements runs.Retention.
+func (s *Store) KnowsRun(ctx context.Context, id string) (bool, error) {
+	return false, errors.ErrUnsupported
+}
