@@ -61,21 +61,20 @@ func (c Checkout) remote() (remote, error) {
 		return r, nil
 	case r.scheme == "http":
 		return remote{}, Errorf(CodeForbidden, "Repositories are cloned over https; over http only from hosts that --egress-allow-private names")
-	case slices.Contains(otherSchemes, r.scheme):
-		return remote{}, Errorf(CodeForbidden, "Repositories are cloned over https; %s is not allowed here", r.scheme)
 	}
-	return remote{}, Errorf(CodeForbidden, "Repositories are cloned over https")
+	return remote{}, Errorf(CodeForbidden, "Repositories are cloned over https; %s is not allowed here", r.scheme)
 }
 
-// otherSchemes can be allowed; all those that are not named here never are.
+// otherSchemes can be allowed; all those that are not named at all never are.
 var otherSchemes = []string{"ssh", "git"}
 
 func (c Checkout) allows(scheme string) bool {
 	return scheme == "http" && c.AllowHTTP || slices.Contains(otherSchemes, scheme) && slices.Contains(c.Schemes, scheme)
 }
 
-// scpLike is git's short form of an ssh URL.
-var scpLike = regexp.MustCompile(`^(?:([A-Za-z0-9_][A-Za-z0-9_.-]*)@)?([A-Za-z0-9][A-Za-z0-9.-]+):([^-:/].*)$`)
+// scpLike is git's short form of an ssh URL. What holds a second colon or @ may
+// as well be a password and is not taken for one.
+var scpLike = regexp.MustCompile(`^(?:([A-Za-z0-9_][A-Za-z0-9_.-]*)@)?([A-Za-z0-9][A-Za-z0-9-]*(?:\.[A-Za-z0-9-]+)+):([^-:@/][^:@]*)$`)
 
 // parseRemote takes a URL apart and puts it together again from parts of plain
 // form, so that git cannot read it in another way than we do.
@@ -123,9 +122,11 @@ func fromURL(u *url.URL) (remote, error) {
 	host, ok := plainHost(u)
 	user, password, known := userinfo(u, r.scheme)
 	switch {
+	case r.scheme != "https" && r.scheme != "http" && !slices.Contains(otherSchemes, r.scheme):
+		return remote{}, Errorf(CodeForbidden, "Repositories are cloned over https")
 	case !ok, strings.Trim(u.Path, "/") == "", strings.ContainsFunc(u.Path, isControl):
 		return remote{}, notURL()
-	case u.RawQuery != "", u.ForceQuery, u.Fragment != "", strings.HasSuffix(u.String(), "#"):
+	case u.RawQuery != "", u.ForceQuery, u.Fragment != "":
 		return remote{}, Errorf(CodeInvalid, "The URL of a repository has no query and no fragment")
 	case !known:
 		return remote{}, Errorf(CodeInvalid, "The user and password in the URL of a repository are not plain text")
