@@ -30,6 +30,8 @@ const (
 	localDriver = "sandgate/sandboxclient/local/..."
 	sandboxd    = "sandgate/internal/sandboxd/..."
 	store       = "sandgate/internal/store/..."
+	objects     = "sandgate/internal/objects/..."
+	objectstest = "sandgate/internal/objects/objectstest"
 	sandboxtest = "sandgate/internal/sandboxtest"
 )
 
@@ -82,6 +84,12 @@ var rules = []rule{
 		why:    "only cmd/gateway puts handlers and drivers together",
 	},
 	{
+		name:  "storage",
+		binds: []string{objects, "sandgate/internal/runlog"},
+		only:  []string{objects},
+		why:   "what keeps bytes does not know whose they are",
+	},
+	{
 		name:  "commands",
 		binds: []string{"sandgate/..."},
 		never: []string{"sandgate/cmd/..."},
@@ -90,9 +98,9 @@ var rules = []rule{
 	{
 		name:   "testing",
 		binds:  []string{"sandgate/..."},
-		except: []string{drivertest, sandboxtest},
+		except: []string{drivertest, objectstest, sandboxtest},
 		never:  onlyForTests,
-		why:    "it is for tests, and for drivertest and sandboxtest, which are made for them",
+		why:    "it is for tests, and for drivertest, objectstest and sandboxtest, which are made for them",
 	},
 	{
 		name:   "shipped",

@@ -3,41 +3,163 @@ package objects
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
-	"iter"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"sync"
+	"syscall"
 )
+
+// unfinished is the folder of what is being written. Its name is no key.
+const unfinished = ".unfinished"
 
 // Local is a store in a directory. Its methods may be called from many
 // goroutines, but no other process may use the directory.
-type Local struct{}
+type Local struct {
+	root *os.Root
+
+	// folders is held while a folder is made for an object or removed after its
+	// last one, so that neither goes wrong by the other.
+	folders sync.Mutex
+}
 
 // Open opens the store in dir, makes the directory if it is not there, and
 // removes what was being written when the gateway was killed.
-func Open(dir string) (*Local, error) { return nil, errors.ErrUnsupported }
-
-// Put keeps what content gives until its end under the key, in place of what
-// was there. When it returns without an error, the object survives a loss of
-// power. When content fails, or ctx ends, the former object stays.
-func (l *Local) Put(ctx context.Context, key string, content io.Reader) (Info, error) {
-	return Info{}, errors.ErrUnsupported
+func Open(dir string) (*Local, error) {
+	root, err := openRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open object store: %w", err)
+	}
+	if err := sweep(root); err != nil {
+		_ = root.Close()
+		return nil, fmt.Errorf("open object store: %w", err)
+	}
+	return &Local{root: root}, nil
 }
+
+func openRoot(dir string) (*os.Root, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	parent, err := os.Open(filepath.Dir(dir))
+	if err != nil {
+		return nil, err
+	}
+	defer parent.Close()
+	if err := parent.Sync(); err != nil {
+		return nil, err
+	}
+	return os.OpenRoot(dir)
+}
+
+func sweep(root *os.Root) error {
+	if err := root.RemoveAll(unfinished); err != nil {
+		return err
+	}
+	return root.Mkdir(unfinished, 0o700)
+}
+
+// Close lets go of the directory. Readers that are open stay usable.
+func (l *Local) Close() error { return l.root.Close() }
 
 // Get reads an object from an offset, which may be its size, to its end; Size is
 // the whole object's. The caller closes the reader, which goes on giving the
 // same bytes when the object is replaced or deleted meanwhile, and ends with
 // ctx.
 func (l *Local) Get(ctx context.Context, key string, offset int64) (io.ReadCloser, Info, error) {
-	return nil, Info{}, errors.ErrUnsupported
+	if err := errors.Join(CheckKey(key), context.Cause(ctx)); err != nil {
+		return nil, Info{}, err
+	}
+	f, err := l.root.OpenFile(key, os.O_RDONLY|syscall.O_NONBLOCK, 0) // to wait for nobody, should it be a pipe
+	if isGone(err) {
+		err = ErrNotExist
+	}
+	if err != nil {
+		return nil, Info{}, failure("get", key, err)
+	}
+	info, err := seek(f, key, offset)
+	if err != nil {
+		_ = f.Close()
+		return nil, Info{}, failure("get", key, err)
+	}
+	return reader{ctx, f}, info, nil
 }
 
-// Delete removes an object; one that is not there is no error.
-func (l *Local) Delete(ctx context.Context, key string) error { return errors.ErrUnsupported }
-
-// List gives the objects whose keys begin with prefix, by key. What is put or
-// deleted meanwhile may be among them or not. After an error it ends.
-func (l *Local) List(ctx context.Context, prefix string) iter.Seq2[Info, error] {
-	return func(yield func(Info, error) bool) { yield(Info{}, errors.ErrUnsupported) }
+func seek(f *os.File, key string, offset int64) (Info, error) {
+	stat, err := f.Stat()
+	if err != nil {
+		return Info{}, err
+	}
+	if !stat.Mode().IsRegular() {
+		return Info{}, ErrNotExist
+	}
+	if offset < 0 || offset > stat.Size() {
+		return Info{}, ErrOffset
+	}
+	_, err = f.Seek(offset, io.SeekStart)
+	return infoOf(key, stat), err
 }
 
-// Close lets go of the directory. Readers that are open stay usable.
-func (l *Local) Close() error { return nil }
+func infoOf(key string, stat fs.FileInfo) Info {
+	return Info{Key: key, Size: stat.Size(), Modified: stat.ModTime()}
+}
+
+// reader ends with its context.
+type reader struct {
+	ctx context.Context
+	io.ReadCloser
+}
+
+func (r reader) Read(p []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	return r.ReadCloser.Read(p)
+}
+
+// Delete removes an object, and the folders that are empty then; an object that
+// is not there is no error.
+func (l *Local) Delete(ctx context.Context, key string) error {
+	if err := errors.Join(CheckKey(key), context.Cause(ctx)); err != nil {
+		return err
+	}
+	folder, err := l.remove(key)
+	if isGone(err) || errors.Is(err, syscall.ENOTEMPTY) {
+		return nil
+	}
+	if err != nil {
+		return failure("delete", key, err)
+	}
+	return failure("delete", key, l.sync(folder))
+}
+
+// remove gives the folder of what it removed last.
+func (l *Local) remove(key string) (string, error) {
+	l.folders.Lock()
+	defer l.folders.Unlock()
+	if err := l.root.Remove(key); err != nil {
+		return "", err
+	}
+	folder := path.Dir(key)
+	for folder != "." && l.root.Remove(folder) == nil { // it is not, unless it is empty
+		folder = path.Dir(folder)
+	}
+	return folder, nil
+}
+
+// sync makes the names in a folder survive a loss of power. A folder that is
+// gone by now has none.
+func (l *Local) sync(folder string) error {
+	f, err := l.root.Open(folder)
+	if isGone(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Sync()
+}

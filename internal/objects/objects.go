@@ -2,6 +2,9 @@ package objects
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
 	"time"
 )
 
@@ -10,7 +13,7 @@ var (
 	ErrNotExist = errors.New("no such object")
 	ErrNoSpace  = errors.New("no space left for objects")
 	ErrKey      = errors.New("no key for an object")
-	ErrOffset   = errors.New("the offset is beyond the object's end")
+	ErrOffset   = errors.New("the offset is not within the object")
 )
 
 // Info is what a store says about an object.
@@ -18,4 +21,20 @@ type Info struct {
 	Key      string
 	Size     int64
 	Modified time.Time // when it was put, by the store's clock
+}
+
+// failure says what went wrong with an object.
+func failure(doing, key string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		err = fmt.Errorf("%w: %w", ErrNoSpace, err)
+	}
+	return fmt.Errorf("%s object %s: %w", doing, key, err)
+}
+
+// isGone tells that nothing is there, or that the folder is a file.
+func isGone(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
