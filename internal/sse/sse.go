@@ -1,8 +1,9 @@
-// Package sse answers with an execution's events as Server-Sent Events.
+// Package sse answers with numbered events as Server-Sent Events: those of an
+// execution, or those of a run, which are encoded already.
 //
 // Each event is one message without an event field, so that a browser's
 // EventSource.onmessage sees it: `id:` is the event's number, `data:` one line
-// of JSON ([Event]). A comment keeps quiet streams open. After the terminal
+// of JSON ([Event], for executions). A comment keeps quiet streams open. After the terminal
 // event the stream ends; one that ends without it broke, and is resumed with
 // Last-Event-ID or ?after=.
 package sse
@@ -48,10 +49,37 @@ func After(c echo.Context) (int64, error) {
 	return after, nil
 }
 
-// Stream answers with the events that source gives. An error before the first
+// A Message is an event, encoded.
+type Message struct {
+	Seq  int64  // the event's number
+	Data string // one line of JSON
+}
+
+// Stream answers with the events of an execution, as Messages does.
+func Stream(c echo.Context, source func(context.Context) iter.Seq2[sandboxclient.Event, error]) error {
+	return Messages(c, func(ctx context.Context) iter.Seq2[Message, error] {
+		return func(yield func(Message, error) bool) {
+			for e, err := range source(ctx) {
+				if !yield(newMessage(e, err)) {
+					return
+				}
+			}
+		}
+	})
+}
+
+func newMessage(e sandboxclient.Event, err error) (Message, error) {
+	if err != nil {
+		return Message{}, err
+	}
+	data, err := encode(NewEvent(e))
+	return Message{e.Seq, data}, err
+}
+
+// Messages answers with the events that source gives. An error before the first
 // one is returned, for a proper answer. source is given a context that ends
 // when the viewer leaves or does not read.
-func Stream(c echo.Context, source func(context.Context) iter.Seq2[sandboxclient.Event, error]) error {
+func Messages(c echo.Context, source func(context.Context) iter.Seq2[Message, error]) error {
 	ctx, leave := context.WithCancel(c.Request().Context())
 	events, left := make(chan item, ahead), make(chan struct{})
 	go produce(ctx, source, events, left) // ends with ctx or left, and closes events
@@ -67,17 +95,17 @@ func Stream(c echo.Context, source func(context.Context) iter.Seq2[sandboxclient
 
 // An item is what a source gives.
 type item struct {
-	event sandboxclient.Event
-	err   error
+	message Message
+	err     error
 }
 
 // produce passes events on. The end of ctx does not stop it: the source has a
 // last word, and the viewer may still be there to read it.
-func produce(ctx context.Context, source func(context.Context) iter.Seq2[sandboxclient.Event, error], events chan<- item, left <-chan struct{}) {
+func produce(ctx context.Context, source func(context.Context) iter.Seq2[Message, error], events chan<- item, left <-chan struct{}) {
 	defer close(events)
-	for e, err := range source(ctx) {
+	for m, err := range source(ctx) {
 		select {
-		case events <- item{e, err}:
+		case events <- item{m, err}:
 		case <-left:
 			return
 		}
@@ -131,7 +159,7 @@ func (w *writer) write(next item, events <-chan item) error {
 		if next.err != nil {
 			return next.err
 		}
-		if err := w.message(next.event); err != nil {
+		if err := w.message(next.message); err != nil {
 			return err
 		}
 		select {
@@ -146,15 +174,11 @@ func (w *writer) write(next item, events <-chan item) error {
 	}
 }
 
-func (w *writer) message(e sandboxclient.Event) error {
-	data, err := encode(NewEvent(e))
-	if err != nil {
-		return err
-	}
+func (w *writer) message(message Message) error {
 	w.begin()
-	m := gosse.Message{ID: gosse.ID(strconv.FormatInt(e.Seq, 10))}
-	m.AppendData(data)
-	_, err = m.WriteTo(w.response)
+	m := gosse.Message{ID: gosse.ID(strconv.FormatInt(message.Seq, 10))}
+	m.AppendData(message.Data)
+	_, err := m.WriteTo(w.response)
 	return err
 }
 

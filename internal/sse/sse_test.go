@@ -24,8 +24,14 @@ import (
 
 type events = iter.Seq2[sandboxclient.Event, error]
 
+// A given is what a source of events gives.
+type given struct {
+	event sandboxclient.Event
+	err   error
+}
+
 // sourceOf gives what it was given.
-func sourceOf(items ...item) func(context.Context) events {
+func sourceOf(items ...given) func(context.Context) events {
 	return func(context.Context) events {
 		return func(yield func(sandboxclient.Event, error) bool) {
 			for _, i := range items {
@@ -46,11 +52,11 @@ func answer(source func(context.Context) events) (*httptest.ResponseRecorder, er
 func TestStream_saysEachEventOnce(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	w, err := answer(sourceOf(
-		item{event: wire.Event{Seq: 1, Type: wire.EventStart, Time: at, Start: &wire.Start{Origin: "fresh", Generation: 1}}},
-		item{event: wire.Event{Seq: 2, Type: wire.EventStdout, Time: at, Data: []byte("data: <x>\r\n\xff\x00")}},
-		item{event: wire.Event{Seq: 3, Type: wire.EventResult, Time: at, Result: &wire.Result{Text: "'s'"}}},
-		item{event: wire.Event{Seq: 7, Type: wire.EventGap, Time: at, Gap: &wire.Gap{From: 4, To: 7, Bytes: 9}}},
-		item{event: wire.Event{Seq: 8, Type: wire.EventComplete, Time: at, Exit: &wire.Exit{Status: "exited", DurationMS: 2}}},
+		given{event: wire.Event{Seq: 1, Type: wire.EventStart, Time: at, Start: &wire.Start{Origin: "fresh", Generation: 1}}},
+		given{event: wire.Event{Seq: 2, Type: wire.EventStdout, Time: at, Data: []byte("data: <x>\r\n\xff\x00")}},
+		given{event: wire.Event{Seq: 3, Type: wire.EventResult, Time: at, Result: &wire.Result{Text: "'s'"}}},
+		given{event: wire.Event{Seq: 7, Type: wire.EventGap, Time: at, Gap: &wire.Gap{From: 4, To: 7, Bytes: 9}}},
+		given{event: wire.Event{Seq: 8, Type: wire.EventComplete, Time: at, Exit: &wire.Exit{Status: "exited", DurationMS: 2}}},
 	))
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +91,7 @@ data: {"type":"complete","timestamp":"2026-01-02T03:04:05Z","status":"exited","e
 
 func TestStream_anEarlyErrorIsAnAnswerOfItsOwn(t *testing.T) {
 	refused := sandboxclient.Errorf(sandboxclient.CodeNotFound, "no")
-	w, err := answer(sourceOf(item{err: refused}))
+	w, err := answer(sourceOf(given{err: refused}))
 	if !errors.Is(err, refused) || w.Body.Len() != 0 || w.Header().Get("Content-Type") != "" {
 		t.Errorf("%v, wrote %q", err, w.Body)
 	}
@@ -136,6 +142,21 @@ func TestStream_endsWithTheRequest(t *testing.T) {
 	})
 }
 
+// What is encoded already is passed on as it is, and shares everything else.
+func TestMessages_passOnWhatIsEncoded(t *testing.T) {
+	w := httptest.NewRecorder()
+	c := echo.New().NewContext(httptest.NewRequest(http.MethodGet, "/", nil), w)
+	err := Messages(c, func(context.Context) iter.Seq2[Message, error] {
+		return func(yield func(Message, error) bool) {
+			_ = yield(Message{40, `{"type":"phase"}`}, nil) && yield(Message{41, `{"type":"complete","x":"<\u2028"}`}, nil)
+		}
+	})
+	want := "id: 40\ndata: {\"type\":\"phase\"}\n\nid: 41\ndata: {\"type\":\"complete\",\"x\":\"<\\u2028\"}\n\n"
+	if err != nil || w.Body.String() != want {
+		t.Errorf("%v\n%s\nwant:\n%s", err, w.Body, want)
+	}
+}
+
 func TestAfter(t *testing.T) {
 	for _, c := range []struct {
 		query, header string
@@ -180,7 +201,7 @@ func FuzzStream(f *testing.F) {
 		f.Add([]byte(seed), int64(1))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, seq int64) {
-		w, err := answer(sourceOf(item{event: wire.Event{Seq: seq, Type: wire.EventStderr, Data: data}}))
+		w, err := answer(sourceOf(given{event: wire.Event{Seq: seq, Type: wire.EventStderr, Data: data}}))
 		if err != nil {
 			t.Fatal(err)
 		}
