@@ -58,6 +58,7 @@ func routes(client *sandboxclient.Client, cfg Config, capabilities sandboxapi.Do
 
 		{"PUT", "/files", "path=", files.App, working, "store the body as a file", workspace.Put},
 		{"GET", "/files", "path=&download=", files.App, working, "a file's bytes, or a directory's entries as JSON", workspace.Get},
+		{"POST", "/files", "path=&from=&replace=", files.App, working, "move what is at from to path; without from, make path a directory", workspace.Post},
 		{"DELETE", "/files", "path=&recursive=", files.App, working, "remove a file or a directory", workspace.Delete},
 
 		{"GET", "/search", "q=&path=&fixed=&ignoreCase=&word=&include=&exclude=&context=&maxMatches=&timeout=", search.App, working, "the lines in these files that match, as grep -rn prints them", searcher.Search},

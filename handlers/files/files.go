@@ -27,6 +27,13 @@ type Sandbox interface {
 	ReadFile(ctx context.Context, path string, opts sandboxclient.ReadOptions) (*sandboxclient.File, error)
 	WriteFile(ctx context.Context, path string, body io.Reader, opts sandboxclient.WriteOptions) (sandboxclient.FileInfo, error)
 	RemoveFile(ctx context.Context, path string, recursive bool) error
+	Arranger
+}
+
+// Arranger is what it needs to put files elsewhere.
+type Arranger interface {
+	MakeDir(ctx context.Context, path string) (sandboxclient.FileInfo, error)
+	Rename(ctx context.Context, from, to string, replace bool) (sandboxclient.FileInfo, error)
 }
 
 // A Handler answers the requests of Workspace Files.
@@ -43,7 +50,7 @@ func New(open func(owner, name string) Sandbox, maxUpload int64) *Handler {
 
 // target gives what a request is about: the sandbox and the path in it.
 func (h *Handler) target(c echo.Context) (Sandbox, string, error) {
-	path, err := workspacePath(c)
+	path, err := workspacePath(c, "path")
 	if err != nil {
 		return nil, "", err
 	}
@@ -56,10 +63,10 @@ const (
 	maxName = 255
 )
 
-// workspacePath reads ?path=, which must be there and stay inside /workspace.
-// Empty, it is /workspace itself.
-func workspacePath(c echo.Context) (string, error) {
-	typed, ok := httpapi.Query(c, "path")
+// workspacePath reads a path from the query, which must be there and stay inside
+// /workspace. Empty, it is /workspace itself.
+func workspacePath(c echo.Context, name string) (string, error) {
+	typed, ok := httpapi.Query(c, name)
 	path, inside := sandboxclient.ResolveWorkspacePath(typed)
 	if !ok || !inside {
 		return "", sandboxclient.Errorf(sandboxclient.CodeInvalid, "Paths must stay inside /workspace")

@@ -20,6 +20,8 @@ type fake struct {
 	read   func(path string, opts sandboxclient.ReadOptions) (*sandboxclient.File, error)
 	write  func(path string, body io.Reader, opts sandboxclient.WriteOptions) (sandboxclient.FileInfo, error)
 	remove func(path string, recursive bool) error
+	mkdir  func(path string) (sandboxclient.FileInfo, error)
+	rename func(from, to string, replace bool) (sandboxclient.FileInfo, error)
 }
 
 var _ Sandbox = fake{}
@@ -36,6 +38,14 @@ func (f fake) RemoveFile(_ context.Context, path string, recursive bool) error {
 	return f.remove(path, recursive)
 }
 
+func (f fake) MakeDir(_ context.Context, path string) (sandboxclient.FileInfo, error) {
+	return f.mkdir(path)
+}
+
+func (f fake) Rename(_ context.Context, from, to string, replace bool) (sandboxclient.FileInfo, error) {
+	return f.rename(from, to, replace)
+}
+
 const maxUpload = 1000
 
 // ask sends one request to the method's handler; each header is "Name: value".
@@ -47,7 +57,7 @@ func ask(t testing.TB, s Sandbox, method, query, body string, headers ...string)
 		}
 		return s
 	}, maxUpload)
-	handler := map[string]echo.HandlerFunc{"GET": h.Get, "HEAD": h.Get, "PUT": h.Put, "DELETE": h.Delete}[method]
+	handler := map[string]echo.HandlerFunc{"GET": h.Get, "HEAD": h.Get, "PUT": h.Put, "DELETE": h.Delete, "POST": h.Post}[method]
 	r := httptest.NewRequest(method, "/files?"+query, strings.NewReader(body))
 	for _, header := range headers {
 		name, value, _ := strings.Cut(header, ": ")
