@@ -13,21 +13,22 @@ const maxAccept = 32
 
 // AcceptsJSON says whether the client would rather have JSON than text. A
 // client that does not care gets text.
-func AcceptsJSON(c echo.Context) bool {
-	accept := strings.Join(c.Request().Header.Values("Accept"), ",")
-	return preferred(accept, "text/plain", "application/json") == "application/json"
-}
+func AcceptsJSON(c echo.Context) bool { return Prefers(c, "application/json", "text/plain") }
 
 // AcceptsEvents says whether the client asks for a stream of events.
-func AcceptsEvents(c echo.Context) bool {
-	accept := strings.Join(c.Request().Header.Values("Accept"), ",")
-	return preferred(accept, "application/json", "text/event-stream") == "text/event-stream"
-}
+func AcceptsEvents(c echo.Context) bool { return Prefers(c, "text/event-stream", "application/json") }
 
 // AcceptsHTML says whether the client is a browser that goes to a page.
 func AcceptsHTML(c echo.Context) bool {
 	accept := strings.Join(c.Request().Header.Values("Accept"), ",")
 	return preferred(accept, "text/plain", "text/html") == "text/html"
+}
+
+// Prefers says whether the client would rather have one media type than another.
+// A client that does not care gets the other.
+func Prefers(c echo.Context, one, other string) bool {
+	accept := strings.Join(c.Request().Header.Values("Accept"), ",")
+	return preferred(accept, other, one) == one
 }
 
 // preferred picks the offer that an Accept header likes best: by weight, then

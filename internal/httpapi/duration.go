@@ -20,7 +20,7 @@ func QueryDuration(c echo.Context, name string) (time.Duration, error) {
 	if !ok {
 		return 0, nil
 	}
-	d, ok := parseDuration(text)
+	d, ok := ParseDuration(text)
 	if !ok {
 		return 0, sandboxclient.Errorf(sandboxclient.CodeInvalid,
 			"%s is a duration above 0 and below a year: seconds such as 2 or 0.5, or 1500ms, 2m", name)
@@ -28,7 +28,9 @@ func QueryDuration(c echo.Context, name string) (time.Duration, error) {
 	return d, nil
 }
 
-func parseDuration(text string) (time.Duration, bool) {
+// ParseDuration reads seconds (2, 0.5) or a Go duration (1500ms); it is false for
+// what is neither, not above 0, or a year and more.
+func ParseDuration(text string) (time.Duration, bool) {
 	d, err := time.ParseDuration(text)
 	if err != nil {
 		seconds, err := strconv.ParseFloat(text, 64)

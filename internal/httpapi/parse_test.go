@@ -138,7 +138,7 @@ func FuzzDuration(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		d, ok := parseDuration(text)
+		d, ok := ParseDuration(text)
 		if ok && (d <= 0 || d > longestDuration) {
 			t.Errorf("%q is %v", text, d)
 		}
