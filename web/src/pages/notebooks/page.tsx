@@ -1,5 +1,81 @@
-import { Page } from "../../frame/shell";
+import "./notebooks.css";
 
-export default function NotebooksPage() {
-  return <Page title="Notebooks">{null}</Page>;
+import { useEffect } from "preact/hooks";
+
+import type { PageProps } from "../../app";
+import { languages } from "../../api/run";
+import { useShortcuts } from "../../frame/keys";
+import { Page } from "../../frame/shell";
+import { Icon } from "../../ui/icon";
+import { CellView } from "./cell";
+import { List } from "./list";
+import { type Session, session } from "./session";
+import { nameProblem } from "./store";
+
+export default function NotebooksPage({ rest }: PageProps) {
+  return rest && !nameProblem(rest) ? <NotebookView key={rest} session={session(rest)} /> : <List />;
+}
+
+function NotebookView({ session: s }: { session: Session }) {
+  useEffect(() => {
+    const keep = () => s.saveNow();
+    addEventListener("pagehide", keep);
+    return () => removeEventListener("pagehide", keep);
+  }, [s]);
+  useShortcuts([
+    { keys: "Shift+Enter", does: "Run the cell, go to the next", run: () => s.runAndAdvance() },
+    { keys: "Mod+Enter", does: "Run the cell", run: () => void s.run(s.selected.value) },
+    { keys: "Alt+Enter", does: "Run the cell, insert one below", run: () => s.insert(s.index(s.selected.value) + 1) },
+    { keys: "Mod+.", does: "Interrupt, keep the variables", run: () => s.interrupt(), inText: true },
+    { keys: "Escape", does: "Leave the cell’s text", run: () => {} },
+    { keys: "Enter", does: "Go into the cell’s text", run: () => {} },
+    { keys: "a", does: "Insert a cell above", run: () => s.insert(s.index(s.selected.value)) },
+    { keys: "b", does: "Insert a cell below", run: () => s.insert(s.index(s.selected.value) + 1) },
+    { keys: "d d", does: "Delete the cell", run: () => s.remove(s.selected.value) },
+  ]);
+  return (
+    <Page title={s.name} class="notebook" tools={<Tools session={s} />}>
+      {s.kernel.value && (
+        <p class="note warn" role="status">
+          {s.kernel.value}
+        </p>
+      )}
+      {s.cells.value.map((cell, i) => (
+        <CellView key={cell.id} session={s} cell={cell} number={i + 1} />
+      ))}
+      <div class="between">
+        <button class="button plain" onClick={() => s.insert(s.cells.value.length)}>
+          <Icon name="plus" /> Add a cell
+        </button>
+      </div>
+    </Page>
+  );
+}
+
+function Tools({ session: s }: { session: Session }) {
+  return (
+    <div class="toolbar" style={{ flex: 1 }}>
+      <select class="select" aria-label="Language" value={s.language.value} onChange={(e) => s.setLanguage(e.currentTarget.value)}>
+        {languages.map((l) => (
+          <option value={l.name}>{l.label}</option>
+        ))}
+      </select>
+      <button class="button primary" onClick={() => s.runAndAdvance()}>
+        <Icon name="run" /> Run
+      </button>
+      <button class="button" onClick={() => void s.runAll()}>
+        Run all
+      </button>
+      <button class="button" disabled={!s.running} onClick={() => s.interrupt()}>
+        <Icon name="stop" /> Interrupt
+      </button>
+      <span class="gap" />
+      <button class="button plain" onClick={() => s.clearOutputs()}>
+        Clear outputs
+      </button>
+      <button class="button plain" onClick={() => void s.restart()}>
+        <Icon name="restart" /> Restart
+      </button>
+    </div>
+  );
 }
