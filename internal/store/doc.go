@@ -1,5 +1,5 @@
 // Package store keeps what the gateway promised in a database: whose sandboxes
-// there are, and how many kernels their code contexts had.
+// there are, how many kernels their code contexts had, and what runs there were.
 //
 // The database is one SQLite file. Statements stay within what SQLite and
 // PostgreSQL have in common. Migrations only go forward; a database that a
