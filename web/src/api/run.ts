@@ -20,7 +20,6 @@ export function runCode(path: string, query: Query, { code, stdin }: Code, strea
     body.set("code", code);
     body.set("stdin", stdin);
   }
-  // A visitor who reloads the page is no reason to end what runs.
   return startStream(path, { query, body, headers: stdin ? {} : { "Content-Type": "text/plain" } }, stream);
 }
 

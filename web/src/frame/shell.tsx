@@ -94,6 +94,12 @@ export function Page(props: { title: string; tools?: ComponentChildren; children
       <header>
         <h1>{props.title}</h1>
         {props.tools}
+        <div class="narrow-only corner">
+          <a class="button icon plain" href={href("about")} aria-label="This gateway">
+            <Icon name="about" size={18} />
+          </a>
+          <ThemeSwitch />
+        </div>
       </header>
       <main id="main" class={props.class} tabIndex={-1}>
         {props.children}

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 
 import { Editor, type Instance } from "../../editor/editor";
+import type { Execution } from "../../output/execution";
 import { Output, Status } from "../../output/output";
 import { Icon, type IconName } from "../../ui/icon";
 import type { Session } from "./session";
@@ -54,13 +55,23 @@ export function CellView({ session: s, cell, number }: { session: Session; cell:
         ]}
       />
       <Tools session={s} cell={cell} number={number} />
-      {x && (
-        <div class="given" aria-live="polite" aria-busy={running}>
-          <Status execution={x} />
-          <Output execution={x} />
-        </div>
-      )}
+      {x && <Given execution={x} />}
     </article>
+  );
+}
+
+const long = 1000; // milliseconds after which it is worth saying that a cell is done
+
+/** What a cell gave. A cell that simply did what it should needs no word. */
+function Given({ execution: x }: { execution: Execution }) {
+  void x.version.value;
+  const quiet = x.exit?.status === "exited" && x.exit.exitCode === 0 && x.exit.durationMs < long;
+  if (quiet && x.items.length === 0) return null;
+  return (
+    <div class="given" aria-live="polite" aria-busy={x.state.value === "running"}>
+      {!quiet && <Status execution={x} />}
+      <Output execution={x} />
+    </div>
   );
 }
 

@@ -3,6 +3,7 @@ import { effect, signal } from "@preact/signals";
 import { cancel, runCode } from "../../api/run";
 import { remember, remembered } from "../../frame/memory";
 import { tellError } from "../../frame/notices";
+import { attach } from "../../output/attach";
 import { Execution } from "../../output/execution";
 import { examples } from "./examples";
 
@@ -14,7 +15,16 @@ export const language = signal(kept?.language ?? "python");
 export const code = signal<Record<string, string>>(kept?.code ?? firstCode());
 export const stdin = signal(kept?.stdin ?? "");
 export const fresh = signal(kept?.fresh ?? false);
-export const execution = signal<Execution | undefined>(undefined);
+export const execution = signal<Execution | undefined>(takeUp());
+
+/** What ran when the page was reloaded. */
+function takeUp(): Execution | undefined {
+  const location = remembered<string>("run.execution");
+  if (!location) return undefined;
+  const x = new Execution();
+  void attach(x, location);
+  return x;
+}
 
 effect(() => {
   remember("run", { language: language.value, code: code.value, stdin: stdin.value, fresh: fresh.value });
@@ -37,11 +47,17 @@ export async function run(): Promise<void> {
   const x = new Execution();
   execution.value = x;
   leaving = new AbortController();
-  const query = { language: language.value, fresh: fresh.value };
+  // What runs goes on when the page is reloaded, which then takes it up again. A
+  // fresh sandbox ends with its visitor.
+  const query = { language: language.value, fresh: fresh.value, onDisconnect: fresh.value ? undefined : "continue" };
+  remember("run.execution", undefined);
   try {
     await runCode("/run", query, { code: code.value[language.value] ?? "", stdin: stdin.value }, {
       signal: leaving.signal,
-      onStart: (location) => (x.location = location ?? undefined),
+      onStart: (location) => {
+        x.location = location ?? undefined;
+        if (!fresh.value) remember("run.execution", x.location);
+      },
       onConnection: (connected) => (x.connected.value = connected),
       onEvent: (e) => x.take(e),
     });
