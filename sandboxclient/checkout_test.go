@@ -138,6 +138,7 @@ func TestCheckout_refusedURLs(t *testing.T) {
 		"https://example.org/p#main":                                CodeInvalid,
 		"https://a%0ab:c@example.org/p":                             CodeInvalid,
 		"https://a:b%0a@example.org/p":                              CodeInvalid,
+		"https://:b@example.org/p":                                  CodeInvalid,
 		"https://a:%ff@example.org/p":                               CodeInvalid,
 		"-":                                                         CodeInvalid,
 		"--upload-pack=touch /tmp/x":                                CodeInvalid,
@@ -200,7 +201,6 @@ func TestCheckout_credentials(t *testing.T) {
 	for given, want := range map[string][2]string{
 		"https://ada:s3cret@example.org:8443/p":            {"ada", "s3cret"},
 		"https://ghp_token@example.org:8443/p":             {"ghp_token", ""},
-		"https://:s3cret@example.org:8443/p":               {"", "s3cret"},
 		"https://a%40b:p%2Fs%25%27%22$@Example.org:8443/p": {"a@b", `p/s%'"$`},
 	} {
 		c := Checkout{Repository: given}

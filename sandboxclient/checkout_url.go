@@ -25,7 +25,7 @@ type remote struct {
 	user, password string // percent-decoded; of ssh neither
 }
 
-func (r remote) hasCredentials() bool { return r.user != "" || r.password != "" }
+func (r remote) hasCredentials() bool { return r.user != "" }
 
 // origin is what git scopes credentials by.
 func (r remote) origin() string { return r.scheme + "://" + r.host }
@@ -129,7 +129,7 @@ func fromURL(u *url.URL) (remote, error) {
 	case u.RawQuery != "", u.ForceQuery, u.Fragment != "":
 		return remote{}, Errorf(CodeInvalid, "The URL of a repository has no query and no fragment")
 	case !known:
-		return remote{}, Errorf(CodeInvalid, "The user and password in the URL of a repository are not plain text")
+		return remote{}, Errorf(CodeInvalid, "What the URL of a repository says before its host is no user and password that git can use")
 	}
 	r.host, r.user, r.password = host, user, password
 	r.url = r.scheme + "://" + r.host + u.EscapedPath()
@@ -169,13 +169,15 @@ func plainHost(u *url.URL) (string, bool) {
 var sshUser = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
 // userinfo gives what a URL says before its host. What goes to git's helper is
-// one line each; ssh takes a name alone, and git's own protocol nothing.
+// one line each, and git sends no password without a user; ssh takes a name
+// alone, and git's own protocol nothing.
 func userinfo(u *url.URL, scheme string) (user, password string, ok bool) {
 	user = u.User.Username()
 	password, _ = u.User.Password()
 	switch scheme {
 	case "http", "https":
-		return user, password, !strings.ContainsFunc(user+password, isControl) && utf8.ValidString(user+password)
+		plain := utf8.ValidString(user+password) && !strings.ContainsFunc(user+password, isControl)
+		return user, password, plain && (user != "" || password == "")
 	case "ssh":
 		return user, "", password == "" && (user == "" || sshUser.MatchString(user))
 	}
