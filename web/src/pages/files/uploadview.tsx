@@ -1,0 +1,35 @@
+import { Icon } from "../../ui/icon";
+import { bytes } from "./tree";
+import { dismissFailed, uploads } from "./uploads";
+
+export function UploadsView() {
+  const all = uploads.value;
+  if (all.length === 0) return null;
+  const failed = all.some((u) => u.state === "failed");
+  return (
+    <section class="uploads card" aria-label="Uploads">
+      {all.slice(0, 8).map((u) => (
+        <div class="upload" key={u.id}>
+          <span class="name">{u.path}</span>
+          {u.state === "failed" ? (
+            <span class="badge bad">{u.message}</span>
+          ) : (
+            <>
+              <progress max={u.size || 1} value={u.sent} aria-label={`Upload of ${u.path}`} />
+              <span class="faint">{bytes(u.size)}</span>
+              <button class="button small icon plain" aria-label={`Stop ${u.path}`} onClick={u.stop}>
+                <Icon name="close" />
+              </button>
+            </>
+          )}
+        </div>
+      ))}
+      {all.length > 8 && <p class="faint">and {all.length - 8} more</p>}
+      {failed && (
+        <button class="button small" onClick={dismissFailed}>
+          Dismiss what failed
+        </button>
+      )}
+    </section>
+  );
+}
