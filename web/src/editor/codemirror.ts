@@ -24,7 +24,7 @@ export interface Options {
   label: string; // for who cannot see it
   onChange?: (value: string) => void;
   keys?: { key: string; run: () => void }[];
-  markLine?: number; // one that failed, or was asked for
+  markLine?: number; // one that failed
   readOnly?: boolean;
   placeholder?: string;
   autofocus?: boolean;
@@ -41,16 +41,16 @@ export interface Editor {
   destroy(): void;
 }
 
-const setMark = StateEffect.define<number | undefined>();
+const setMark = StateEffect.define<{ line: number; looks: "cm-failed" | "cm-asked" } | undefined>();
 
 const marked = StateField.define<DecorationSet>({
   create: () => Decoration.none,
   update(marks, tr) {
     for (const effect of tr.effects) {
       if (effect.is(setMark)) {
-        const line = effect.value;
-        if (!line || line > tr.state.doc.lines) return Decoration.none;
-        return Decoration.set([Decoration.line({ class: "cm-failed" }).range(tr.state.doc.line(line).from)]);
+        const at = effect.value;
+        if (!at || at.line < 1 || at.line > tr.state.doc.lines) return Decoration.none;
+        return Decoration.set([Decoration.line({ class: at.looks }).range(tr.state.doc.line(at.line).from)]);
       }
     }
     return tr.docChanged ? Decoration.none : marks;
@@ -91,10 +91,10 @@ export function createEditor(parent: HTMLElement, value: string, options: Option
       if (next !== now) view.dispatch({ changes: { from: 0, to: now.length, insert: next } });
     },
     setLanguage: (name) => void load(name),
-    mark: (line) => view.dispatch({ effects: setMark.of(line) }),
+    mark: (line) => view.dispatch({ effects: setMark.of(line ? { line, looks: "cm-failed" } : undefined) }),
     goTo(line) {
       const at = view.state.doc.line(Math.min(Math.max(line, 1), view.state.doc.lines)).from;
-      view.dispatch({ selection: { anchor: at }, effects: [EditorView.scrollIntoView(at, { y: "center" }), setMark.of(line)] });
+      view.dispatch({ selection: { anchor: at }, effects: [EditorView.scrollIntoView(at, { y: "center" }), setMark.of({ line, looks: "cm-asked" })] });
     },
     focus: () => view.focus(),
     destroy() {

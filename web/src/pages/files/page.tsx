@@ -112,7 +112,7 @@ function Tools({ folder }: { folder: string }) {
     input.value = "";
   };
   return (
-    <div class="toolbar" style={{ flex: 1 }}>
+    <div class="toolbar">
       <span class="gap" />
       <button class="button" onClick={() => void newFile(folder)}>
         <Icon name="plus" /> New file

@@ -54,7 +54,7 @@ function NotebookView({ session: s }: { session: Session }) {
 
 function Tools({ session: s }: { session: Session }) {
   return (
-    <div class="toolbar" style={{ flex: 1 }}>
+    <div class="toolbar">
       <select class="select" aria-label="Language" value={s.language.value} onChange={(e) => s.setLanguage(e.currentTarget.value)}>
         {languages.map((l) => (
           <option value={l.name}>{l.label}</option>

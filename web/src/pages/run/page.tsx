@@ -60,7 +60,7 @@ export default function RunPage() {
 
 function Tools(props: { running: boolean; showStdin: boolean; onStdin: () => void }) {
   return (
-    <div class="toolbar" style={{ flex: 1 }}>
+    <div class="toolbar">
       <select class="select" aria-label="Language" value={language.value} onChange={(e) => (language.value = e.currentTarget.value)}>
         {languages.map((l) => (
           <option value={l.name}>{l.label}</option>
