@@ -22,10 +22,20 @@ func (k *Kernel) awaitReady(ctx context.Context) error {
 	k.collector = startCollector(k)
 	if err != nil {
 		k.Close()
-		return err
+		return k.ranOut(err)
 	}
 	k.engine = truncate(engine, maxEngineName)
 	return nil
+}
+
+// ranOut says of a kernel that was ended for its memory that this is why.
+func (k *Kernel) ranOut(err error) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.outOfMemory {
+		return errors.New(k.reason)
+	}
+	return err
 }
 
 func (k *Kernel) firstReply(ctx context.Context) (string, error) {

@@ -9,8 +9,8 @@ package memory
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
+	"os"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -22,11 +22,11 @@ import (
 const (
 	// fastest is how many bytes a second a program may take: looks come closer
 	// together the less is left.
-	fastest = 4 << 30
+	fastest = int64(4 << 30)
 	longest = 250 * time.Millisecond
 	closest = 5 * time.Millisecond
-	// recovery is how long a killed process may take to give its memory back.
-	recovery = 100 * time.Millisecond
+	// herd is how many tasks are so many that sandboxd may have to wait for its turn.
+	herd = 48
 )
 
 // A Guard starts programs and watches the memory of all of them.
@@ -34,8 +34,12 @@ type Guard struct {
 	starter shim.Starter
 	log     *slog.Logger
 	usage   func() (usage, error)
-	largest func() (process, error)
-	kill    func(pid int) error
+	tasks   func() int
+	largest func(count int) ([]process, error)
+	kill    func(pid int, signal syscall.Signal) error
+	giveUp  func() // ends the sandbox
+
+	before int64 // what was left at the last look
 
 	mu    sync.Mutex
 	trees map[int]*tree // by the program's pid
@@ -47,8 +51,9 @@ var _ shim.Starter = (*Guard)(nil)
 func NewGuard(starter shim.Starter, log *slog.Logger) *Guard {
 	return &Guard{
 		starter: starter, log: log, trees: make(map[int]*tree),
-		usage: readUsage, largest: largestProcess,
-		kill: func(pid int) error { return syscall.Kill(pid, syscall.SIGKILL) },
+		usage: readUsage, largest: largestProcesses, kill: syscall.Kill,
+		tasks:  countTasks,
+		giveUp: func() { os.Exit(1) },
 	}
 }
 
@@ -103,35 +108,38 @@ func (g *Guard) Watch(ctx context.Context) {
 
 // look strikes if it must, and says when to look again.
 func (g *Guard) look() time.Duration {
+	left, u := g.left()
+	spare := g.spare(left, u)
+	if left <= spare {
+		if !g.strike(u.total, min(2*spare, u.total/2)) {
+			g.log.Error("what takes the memory is no process: the sandbox ends, and its disposable files with it")
+			g.giveUp()
+		}
+		return closest
+	}
+	return min(max(time.Duration(float64(left)/float64(fastest)*float64(time.Second)), closest), longest)
+}
+
+// spare is what must be left until the next look. Beside a herd of processes,
+// as a fork bomb makes one, that may come late, and so may a strike: more can go
+// until then than went since the last.
+func (g *Guard) spare(left int64, u usage) int64 {
+	went := g.before - left
+	g.before = left
+	if g.tasks() < herd {
+		return 0
+	}
+	return min(max(3*went, 0), u.total/2)
+}
+
+// left is how much may still be taken.
+func (g *Guard) left() (int64, usage) {
 	u, err := g.usage()
 	if err != nil {
 		g.log.Error("memory usage cannot be read", "error", err)
-		return longest
+		return fastest, u
 	}
-	left := u.available - u.reserve()
-	if left <= 0 {
-		g.strike(u.total)
-		return recovery
-	}
-	return min(max(time.Duration(float64(left)/fastest*float64(time.Second)), closest), longest)
-}
-
-// strike kills the largest process of the user's.
-func (g *Guard) strike(limit int64) {
-	victim, err := g.largest()
-	if err != nil {
-		g.log.Error("no process to end for its memory", "error", err)
-		return
-	}
-	if t := g.treeOf(victim); t != nil {
-		why := fmt.Sprintf("out of memory: the sandbox has %d MiB in all", limit>>20)
-		t.struck.Store(&why)
-	}
-	if err := g.kill(victim.pid); err != nil {
-		g.log.Error("process was not ended for its memory", "error", err)
-		return
-	}
-	g.log.Warn("process ended for its memory", "pid", victim.pid, "bytes", victim.resident)
+	return u.available - u.reserve(), u
 }
 
 // treeOf finds the program that a process descends from.

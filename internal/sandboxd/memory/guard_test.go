@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"syscall"
@@ -42,13 +43,19 @@ func TestGuard_strikesTheLargestAndTellsItsProgram(t *testing.T) {
 		var available atomic.Int64
 		available.Store(1 << 30)
 		var killed []int // read once the guard sleeps
+		var still bool   // the others are
 		g.usage = func() (usage, error) { return usage{total: 1 << 30, available: available.Load()}, nil }
-		g.largest = func() (process, error) {
-			return process{pid: 12, resident: 9 << 20, lineage: []int{12, 11, 10, 5}}, nil
+		g.largest = func(int) ([]process, error) {
+			return []process{{pid: 12, resident: 9 << 20, lineage: []int{12, 11, 10, 5}}}, nil
 		}
-		g.kill = func(pid int) error {
-			killed = append(killed, pid)
-			available.Store(1 << 30)
+		g.kill = func(pid int, signal syscall.Signal) error {
+			switch {
+			case pid == everybody:
+				still = signal == syscall.SIGSTOP
+			case still && signal == syscall.SIGKILL:
+				killed = append(killed, pid)
+				available.Store(1 << 30)
+			}
 			return nil
 		}
 		hog, _ := g.Start(t.Context(), shim.Command{Argv: []string{"hog"}})
@@ -63,8 +70,8 @@ func TestGuard_strikesTheLargestAndTellsItsProgram(t *testing.T) {
 		available.Store(100 << 20)
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if len(killed) != 1 || killed[0] != 12 {
-			t.Fatalf("killed %v", killed)
+		if len(killed) != 1 || killed[0] != 12 || still {
+			t.Fatalf("killed %v, the others still: %v", killed, still)
 		}
 		why, struck := Struck(hog)
 		if !struck || why != "out of memory: the sandbox has 1024 MiB in all" {
@@ -88,10 +95,74 @@ func TestGuard_strikesTheLargestAndTellsItsProgram(t *testing.T) {
 	})
 }
 
+// Where many take little each, more and more go until there is memory again.
+func TestGuard_strikesAtMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGuard(starter{}, slog.New(slog.DiscardHandler))
+		alive := 300
+		g.usage = func() (usage, error) { return usage{total: 1 << 30, available: int64(400-alive) << 20}, nil }
+		g.largest = func(count int) ([]process, error) {
+			return slices.Repeat([]process{{pid: 9, resident: 1 << 20}}, min(count, alive)), nil
+		}
+		g.kill = func(_ int, signal syscall.Signal) error {
+			if signal == syscall.SIGKILL {
+				alive--
+			}
+			return nil
+		}
+		g.giveUp = func() { t.Error("it gave up") }
+		g.tasks = func() int { return 1 }
+		began := time.Now()
+		g.look()
+		if alive != 300-31 || time.Since(began) > time.Second { // 1 + 2 + 4 + 8 + 16
+			t.Errorf("%d are left after %s", alive, time.Since(began))
+		}
+	})
+}
+
+// Among many processes more is kept back: what went between two looks can go
+// again before sandboxd has its turn.
+func TestGuard_strikesAtAHerdSooner(t *testing.T) {
+	for tasks, want := range map[int]bool{herd - 1: false, herd: true} {
+		g := NewGuard(starter{}, slog.New(slog.DiscardHandler))
+		struck := false
+		available := int64(800 << 20)
+		g.tasks = func() int { return tasks }
+		g.usage = func() (usage, error) { return usage{total: 1 << 30, available: available}, nil }
+		g.largest = func(int) ([]process, error) { struck = true; return nil, os.ErrNotExist }
+		g.kill = func(int, syscall.Signal) error { return nil }
+		g.look()
+		available = 500 << 20
+		if g.look(); struck != want {
+			t.Errorf("%d tasks: struck %v", tasks, struck)
+		}
+	}
+}
+
+// Memory that no process holds ends the sandbox: nothing could run in it again.
+func TestGuard_givesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGuard(starter{}, slog.New(slog.DiscardHandler))
+		g.usage = func() (usage, error) { return usage{total: 1 << 30}, nil }
+		g.largest = func(count int) ([]process, error) { return make([]process, min(count, 3)), nil }
+		g.kill = func(int, syscall.Signal) error { return nil }
+		gaveUp := false
+		g.giveUp = func() { gaveUp = true }
+		if g.look(); !gaveUp {
+			t.Error("it goes on")
+		}
+		gaveUp = false
+		g.largest = func(int) ([]process, error) { return nil, os.ErrNotExist }
+		if g.look(); gaveUp {
+			t.Error("it gave up though nothing ran that could want memory")
+		}
+	})
+}
+
 // The less is left, the closer are the looks.
 func TestGuard_looksCloserTheLessIsLeft(t *testing.T) {
 	g := NewGuard(starter{}, slog.New(slog.DiscardHandler))
-	g.largest = func() (process, error) { return process{}, os.ErrNotExist }
+	g.largest = func(int) ([]process, error) { return nil, os.ErrNotExist }
 	last := time.Duration(1 << 62)
 	for _, mib := range []int64{1024, 512, 300, 200, 150, 130} {
 		g.usage = func() (usage, error) { return usage{total: 1 << 30, available: mib << 20}, nil }

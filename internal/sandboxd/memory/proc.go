@@ -3,13 +3,17 @@ package memory
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"sandgate/internal/sandboxd/shim"
 )
@@ -55,6 +59,15 @@ func parseUsage(text []byte) (usage, error) {
 	return u, nil
 }
 
+// countTasks gives the number of threads of all processes, 0 if it cannot be told.
+func countTasks() int {
+	var info unix.Sysinfo_t
+	if unix.Sysinfo(&info) != nil {
+		return 0
+	}
+	return int(info.Procs)
+}
+
 // process is one of the user's, with the pids of its ancestors, itself first.
 type process struct {
 	pid      int
@@ -62,13 +75,14 @@ type process struct {
 	lineage  []int
 }
 
-// largestProcess finds the one of the sandbox user's that uses most memory.
-func largestProcess() (process, error) {
+// largestProcesses finds those of the sandbox user's that use most memory, at
+// most count of them, the largest first.
+func largestProcesses(count int) ([]process, error) {
 	dirs, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
-		return process{}, err
+		return nil, err
 	}
-	var largest process
+	var found []process
 	parents := make(map[int]int)
 	for _, dir := range dirs {
 		pid, err := strconv.Atoi(filepath.Base(dir))
@@ -80,17 +94,28 @@ func largestProcess() (process, error) {
 			continue // it is gone
 		}
 		parents[pid] = parent
-		if resident > largest.resident && ownedByUser(dir) {
-			largest = process{pid: pid, resident: resident}
+		if resident > 0 && ownedByUser(dir) {
+			found = append(found, process{pid: pid, resident: resident})
 		}
 	}
-	if largest.pid == 0 {
-		return largest, errors.New("memory: the user runs nothing")
+	if len(found) == 0 {
+		return nil, errors.New("memory: the user runs nothing")
 	}
-	for pid := largest.pid; pid > 1 && len(largest.lineage) < len(parents); pid = parents[pid] {
-		largest.lineage = append(largest.lineage, pid)
+	slices.SortFunc(found, func(a, b process) int { return cmp.Compare(b.resident, a.resident) })
+	found = found[:min(count, len(found))]
+	for i := range found {
+		found[i].lineage = lineage(found[i].pid, parents)
 	}
-	return largest, nil
+	return found, nil
+}
+
+// lineage is a process and its ancestors.
+func lineage(pid int, parents map[int]int) []int {
+	var line []int
+	for ; pid > 1 && len(line) < len(parents); pid = parents[pid] {
+		line = append(line, pid)
+	}
+	return line
 }
 
 func ownedByUser(dir string) bool {
