@@ -1,5 +1,9 @@
-import { Page } from "../../frame/shell";
+import "./tests.css";
 
-export default function TestsPage() {
-  return <Page title="Tests">{null}</Page>;
+import type { PageProps } from "../../app";
+import { List } from "./list";
+import { RunView } from "./runview";
+
+export default function TestsPage({ rest }: PageProps) {
+  return rest ? <RunView key={rest} id={rest} /> : <List />;
 }
