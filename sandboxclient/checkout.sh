@@ -22,6 +22,14 @@ exec 3>&1 1>&2
 tell() { printf '%s\n' "$1" >&3; }
 run() { git "$@" 3>&-; }
 
+# long is for what may take its time: the shell heeds a signal meanwhile.
+long() {
+	"$@" 3>&- &
+	child=$!
+	wait "$child"
+}
+child=
+
 # give_up takes away what was made, so that the next try finds the place empty.
 give_up() {
 	cd /
@@ -40,7 +48,7 @@ is_empty_directory() {
 }
 
 clone() {
-	run clone --progress --template= --origin=origin \
+	long git clone --progress --template= --origin=origin \
 		${depth:+"--depth=$depth"} ${1:+"--branch=$1"} -- "$url" "$dir"
 }
 
@@ -48,17 +56,17 @@ begin() {
 	run init --quiet --template= -- "$dir" && cd "$dir" && run remote add -- origin "$url"
 }
 
-fetch() { run fetch --progress ${depth:+"--depth=$depth"} -- origin "$1"; }
+fetch() { long git fetch --progress ${depth:+"--depth=$depth"} -- origin "$1"; }
 
 # Not every server gives a commit by its name, and none knows a part of one.
 fetch_all() {
 	printf 'Looking for %s in the whole history\n' "$ref"
-	run fetch --progress --tags -- origin '+refs/heads/*:refs/remotes/origin/*'
+	long git fetch --progress --tags -- origin '+refs/heads/*:refs/remotes/origin/*'
 }
 
 check_out() {
 	commit=$(run rev-parse --verify --quiet --end-of-options "$1^{commit}") || return $no_ref
-	run checkout --progress --detach "$commit" --
+	long git checkout --progress --detach "$commit" --
 }
 
 get() {
@@ -71,14 +79,14 @@ get() {
 }
 
 get_submodules() {
-	run submodule update --init --recursive --progress ${depth:+"--depth=$depth"}
+	long git submodule update --init --recursive --progress ${depth:+"--depth=$depth"}
 }
 
 # git-lfs fills in nothing where its filters are not set.
 lfs_here='git lfs install --local --skip-repo && git lfs pull'
 get_lfs() {
-	sh -c "$lfs_here" 3>&- || return
-	[ -z "$submodules" ] || run submodule --quiet foreach --recursive "$lfs_here"
+	long sh -c "$lfs_here" || return
+	[ -z "$submodules" ] || long git submodule --quiet foreach --recursive "$lfs_here"
 }
 
 # count_pointers says how many files are left as pointers to what LFS keeps. It
@@ -103,6 +111,9 @@ if [ ! -e "$dir" ] && [ ! -L "$dir" ]; then
 elif ! is_empty_directory; then
 	refuse $not_empty 'the target is there already and is no empty directory'
 fi
+
+# From here on what is in the target is ours to take away.
+trap 'trap "" TERM; [ -z "$child" ] || kill "$child"; give_up 143' TERM
 
 get || give_up $?
 cd "$dir" || give_up $?

@@ -38,7 +38,7 @@ func (c Checkout) Failure(exit Exit, stderr []byte) error {
 	if e := c.refused(exit.ExitCode, lines); e != nil {
 		return e
 	}
-	return c.explain(exit, lines)
+	return c.explain(lines)
 }
 
 // ended tells of an end that was not git's own.
@@ -73,8 +73,7 @@ func (c Checkout) refused(code int, lines []string) error {
 	case exitNoCommits:
 		return Errorf(CodeNotFound, "%s has no default branch with a commit", c.Public())
 	case exitSubmodules:
-		e := c.explain(Exit{}, lines)
-		return Errorf(e.Code, "A submodule could not be fetched. %s", e.Message)
+		return Errorf(c.explain(lines).Code, "A submodule could not be fetched: %s", c.clean(telling(lines)))
 	}
 	return nil
 }
@@ -96,7 +95,7 @@ var complaints = []gitComplaint{
 	{regexp.MustCompile(`[Oo]ut of memory|malloc failed|Cannot allocate memory`), sayingNothing(CodeTooLarge, "Cloning %s takes more memory than the sandbox has")},
 	{regexp.MustCompile(`transport '.*' not allowed|[Pp]rotocol "?\S+ (not supported|disabled)`), quoting(CodeForbidden, "Something at %s leads to an address of a kind that is not allowed")},
 	{regexp.MustCompile(`could not read (Username|Password)|Authentication failed|returned error: 401|terminal prompts disabled`), Checkout.unknown},
-	{regexp.MustCompile(`returned error: 403`), sayingNothing(CodeForbidden, "Access to %s is refused")},
+	{regexp.MustCompile(`returned error: 403`), sayingNothing(CodeForbidden, "Access to %s, or to where it leads, is refused")},
 	{regexp.MustCompile(`repository '.*' not found|returned error: (404|410)|Repository not found`), sayingNothing(CodeNotFound, "There is no repository at %s")},
 	{regexp.MustCompile(`Operation too slow`), sayingNothing(CodeTimeout, "The server of %s sends too slowly")},
 	{regexp.MustCompile(`Remote branch .* not found in upstream|[Cc]ouldn't find remote ref`), func(c Checkout, _ string) *Error { return c.noRef() }},
@@ -104,16 +103,14 @@ var complaints = []gitComplaint{
 
 // explain finds the cause in git's words. What is not known is the other
 // side's fault as far as we can tell, and said as git says it.
-func (c Checkout) explain(exit Exit, lines []string) *Error {
+func (c Checkout) explain(lines []string) *Error {
 	for _, complaint := range complaints {
 		if i := slices.IndexFunc(lines, complaint.words.MatchString); i >= 0 {
 			return complaint.tell(c, c.clean(lines[i]))
 		}
 	}
-	if len(lines) == 0 {
-		return Errorf(CodeBadGateway, "Cloning %s failed: git ended with the code %d and said nothing", c.Public(), exit.ExitCode)
-	}
-	return Errorf(CodeBadGateway, "Cloning %s failed: %s", c.Public(), c.clean(telling(lines)))
+	why := preamble.ReplaceAllString(c.clean(telling(lines)), "")
+	return Errorf(CodeBadGateway, "Cloning %s failed: %s", c.Public(), why)
 }
 
 func sayingNothing(code Code, format string) func(Checkout, string) *Error {
@@ -150,7 +147,7 @@ func gitLines(stderr []byte) []string {
 }
 
 // consequence is what git says after the cause.
-var consequence = regexp.MustCompile(`early EOF|index-pack|hung up|expected flush|unable to checkout|unable to write|could not fetch|clone of '`)
+var consequence = regexp.MustCompile(`early EOF|index-pack|hung up|expected flush|unable to checkout|unable to write|could not fetch|clone of '|recurse into|Failed to clone`)
 
 // telling is the last line that is a cause.
 func telling(lines []string) string {
@@ -159,17 +156,20 @@ func telling(lines []string) string {
 			return line
 		}
 	}
+	if len(lines) == 0 {
+		return "git said nothing"
+	}
 	return lines[len(lines)-1]
 }
 
 const maxLine = 300
 
-// preamble is what a line of git's begins with and our sentence says already.
-var preamble = regexp.MustCompile(`^(fatal|error): (unable to access '[^']*': )?`)
+// preamble is what our sentence says already.
+var preamble = regexp.MustCompile(`^unable to access '[^']*': `)
 
 // clean makes a line of git's fit to be shown.
 func (c Checkout) clean(line string) string {
-	line = preamble.ReplaceAllString(line, "")
+	line = strings.TrimPrefix(strings.TrimPrefix(line, "fatal: "), "error: ")
 	for _, secret := range c.secrets() {
 		line = strings.ReplaceAll(line, secret, "***")
 	}

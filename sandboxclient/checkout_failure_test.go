@@ -26,7 +26,7 @@ func TestFailure_ofGit(t *testing.T) {
 	}{
 		"fatal: could not read Username for 'https://example.org': terminal prompts disabled\n":               {CodeForbidden, "does not exist, or needs credentials"},
 		"fatal: Authentication failed for 'https://example.org/p/'\n":                                         {CodeForbidden, "does not exist, or needs credentials"},
-		"fatal: unable to access 'https://example.org/p/': The requested URL returned error: 403\n":           {CodeForbidden, "Access to https://example.org/p is refused"},
+		"fatal: unable to access 'https://example.org/p/': The requested URL returned error: 403\n":           {CodeForbidden, "Access to https://example.org/p, or"},
 		"remote: Not here\nfatal: repository 'https://example.org/p/' not found\n":                            {CodeNotFound, "There is no repository"},
 		"fatal: unable to access 'https://example.org/p/': The requested URL returned error: 410\n":           {CodeNotFound, "There is no repository"},
 		"warning: Could not find remote branch x to clone.\nfatal: Remote branch x not found in upstream o\n": {CodeNotFound, "no branch, tag or commit v1"},
@@ -42,8 +42,8 @@ func TestFailure_ofGit(t *testing.T) {
 		"fatal: protocol error: bad line length character: <htm\n":                                            {CodeBadGateway, "bad line length"},
 		"error: invalid path '.git/config'\nfatal: unable to checkout working tree\n":                         {CodeBadGateway, "invalid path '.git/config'"},
 		"fatal: Remote branch abcd not found in upstream o\nfatal: early EOF\nerror: Operation too slow\n":    {CodeTimeout, "too slowly"},
-		"": {CodeBadGateway, "the code 128 and said nothing"},
-		"remote: fatal: No space left on device\n": {CodeBadGateway, "said nothing"},
+		"": {CodeBadGateway, "git said nothing"},
+		"remote: fatal: No space left on device\n": {CodeBadGateway, "git said nothing"},
 	} {
 		err := Checkout{Repository: "https://example.org/p", Ref: "v1"}.Failure(exited(128), []byte(stderr))
 		if CodeOf(err) != want.code || !strings.Contains(err.Error(), want.words) {
