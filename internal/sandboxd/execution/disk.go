@@ -3,6 +3,7 @@ package execution
 import (
 	"errors"
 	"io"
+	"os"
 	"sync"
 	"time"
 )
@@ -12,10 +13,8 @@ const (
 	maxDisk   = 256 << 20
 	diskShare = 8 // it is never more than this part of the file system
 	maxFiles  = 128
-	// Room is given back a segment at a time: a part of the whole, but no less
-	// than a block.
+	// Room is given back a segment at a time: this part of the whole, or a block.
 	segmentShare = 32
-	minSegment   = maxBatch
 	// patience is how long a disk that took nothing is left alone.
 	patience = time.Second
 )
@@ -38,6 +37,7 @@ var errRefused = errors.New("execution: no more room on the disk")
 // nil disk takes nothing.
 type disk struct {
 	dir      string
+	block    int64 // is what is written at once, unless one event is more
 	maxFiles int
 	create   func(dir string) (file, error)
 	look     func(dir string) (size, free int64, err error)
@@ -63,7 +63,7 @@ func newDisk(dir string) *disk {
 	if dir == "" {
 		return nil
 	}
-	return &disk{dir: dir, maxFiles: spareFiles(), create: createNameless, look: lookAt}
+	return &disk{dir: dir, block: maxBatch, maxFiles: spareFiles(), create: createNameless, look: lookAt}
 }
 
 // roomy says whether it is worth a try to put something there.
@@ -87,7 +87,7 @@ func (d *disk) crowded() bool {
 }
 
 func (d *disk) full() bool {
-	return d.files >= d.maxFiles || d.limit > 0 && d.used+maxBatch > d.limit
+	return d.files >= d.maxFiles || d.limit > 0 && d.used+d.block > d.limit
 }
 
 // take claims room, which must be given back.
@@ -128,7 +128,10 @@ func (d *disk) store(s *segment, b *block, data []byte) (*segment, error) {
 		return nil, err
 	}
 	s, err := d.write(s, b, data)
-	if err != nil {
+	switch {
+	case errors.Is(err, os.ErrClosed):
+		d.give(size)
+	case err != nil:
 		d.failed(size)
 	}
 	return s, err
@@ -198,7 +201,7 @@ func (d *disk) count(more int) bool {
 func (d *disk) segmentSize() int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return max(d.limit/segmentShare, minSegment)
+	return max(d.limit/segmentShare, d.block)
 }
 
 // watch lets logs give way while the user is short of room: long after they

@@ -41,6 +41,19 @@ func drain(t testing.TB, r *Reader) []wire.Event {
 	}
 }
 
+// readOnce reads what is given at once, of what is there.
+func readOnce(t testing.TB, r *Reader) []wire.Event {
+	t.Helper()
+	after := r.last
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	frames, err := r.Next(ctx)
+	if err != nil {
+		return nil
+	}
+	return decode(t, frames, after)
+}
+
 func decode(t testing.TB, frames []byte, after int64) []wire.Event {
 	t.Helper()
 	var events []wire.Event
@@ -274,18 +287,5 @@ func TestReader_takesManyEventsAtOnceButNotAll(t *testing.T) {
 	}
 	if batches < 5 || batches > n/50 {
 		t.Errorf("%d events in %d batches", n, batches)
-	}
-}
-
-func BenchmarkLog(b *testing.B) {
-	l := testLog(1 << 20)
-	r := l.follow(0)
-	chunk := wire.Event{Type: wire.EventStdout, Data: make([]byte, wire.MaxChunk)}
-	b.SetBytes(wire.MaxChunk)
-	for b.Loop() {
-		l.append(chunk)
-		if _, err := r.Next(b.Context()); err != nil {
-			b.Fatal(err)
-		}
 	}
 }

@@ -13,20 +13,27 @@ import (
 // never shown, and are swept if one was left.
 const hidden = ".sandgate-"
 
-// createNameless makes a file that no name leads to: from the beginning, where
-// the kernel can do that, or by taking its name away at once.
+// private is for sandboxd alone.
+const private = 0o600
+
+// createNameless makes a file that no name leads to, nor ever did where that
+// can be had.
 func createNameless(dir string) (file, error) {
-	const private = 0o600
 	if f, err := os.OpenFile(dir, os.O_RDWR|unix.O_TMPFILE|os.O_EXCL, private); err == nil {
 		return f, nil
 	}
+	return createUnlinked(dir)
+}
+
+// createUnlinked makes a file and takes its name away at once.
+func createUnlinked(dir string) (file, error) {
 	name := filepath.Join(dir, hidden+"log-"+rand.Text())
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, private)
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Remove(name); err != nil {
-		return nil, errors.Join(err, f.Close())
+	if err := unix.Unlink(name); err != nil {
+		return nil, errors.Join(&os.PathError{Op: "unlink", Path: name, Err: err}, f.Close())
 	}
 	return f, nil
 }

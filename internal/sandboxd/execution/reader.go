@@ -142,14 +142,15 @@ func (r *Reader) skipGap() {
 		return
 	}
 	var bytes int64
+	printed := r.log.printedBefore()
 	if r.printed >= 0 {
-		bytes = r.log.printedBefore() - r.printed
+		bytes = printed - r.printed
 	}
 	gap, err := wire.AppendEvent(r.buf, gapEvent(r.last+1, first-1, bytes))
 	if err == nil {
 		r.buf = gap
 	}
-	r.last = first - 1
+	r.last, r.printed = first-1, printed
 }
 
 // frame gives the encoded event, which from now on stays as it is.

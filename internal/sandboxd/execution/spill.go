@@ -1,6 +1,8 @@
 package execution
 
 import (
+	"errors"
+	"os"
 	"sort"
 	"sync"
 )
@@ -46,10 +48,11 @@ func (l *Log) spill(buf *[]byte) bool {
 
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err != nil {
-		l.evictOne()
-	} else {
+	switch {
+	case err == nil:
 		l.settle(s, b)
+	case !errors.Is(err, os.ErrClosed): // its segment was let go meanwhile
+		l.evictOne()
 	}
 	return true
 }
@@ -72,7 +75,7 @@ func (l *Log) gather(buf []byte) (block, []byte) {
 	for ; n < len(l.kept)-1; n++ {
 		size := len(buf)
 		buf = l.kept[n].appendTo(buf)
-		if size > 0 && len(buf) > maxBatch {
+		if size > 0 && int64(len(buf)) > l.disk.block {
 			buf = buf[:size]
 			break
 		}
