@@ -42,6 +42,7 @@ type Options struct {
 	MaxExisting int           // sandboxes with a workspace, running or not; 0: 10,000
 	QueueTime   time.Duration // how long a start waits for its turn; 0: 10 seconds
 	ContextEnv  map[string]string
+	Egress      Egress // nil: no sandbox reaches anything outside
 
 	// Wanted says of an ephemeral sandbox that an earlier gateway left whether
 	// somebody will go on with what runs in it; nil: nobody will, of none.
@@ -100,6 +101,7 @@ type Client struct {
 	census     *census
 	describer  Describer // nil: the driver lacks the power
 	roomer     Roomer    // likewise
+	egresser   Egresser  // likewise
 
 	mu      sync.Mutex
 	lives   map[ID]*lifecycle // those that run, start or end
@@ -112,7 +114,11 @@ func New(opts Options) *Client {
 	opts = opts.withDefaults()
 	describer, _ := opts.Driver.(Describer)
 	roomer, _ := opts.Driver.(Roomer)
-	return &Client{opts: opts, lives: make(map[ID]*lifecycle), census: newCensus(opts), describer: describer, roomer: roomer}
+	egresser, _ := opts.Driver.(Egresser)
+	return &Client{
+		opts: opts, lives: make(map[ID]*lifecycle), census: newCensus(opts),
+		describer: describer, roomer: roomer, egresser: egresser,
+	}
 }
 
 // Sandbox gives a handle. It does no I/O: the first operation finds or creates

@@ -250,12 +250,20 @@ func (l *lifecycle) create(ctx context.Context) (*link, error) {
 		return nil, fmt.Errorf("create: %w", err)
 	}
 	link := newLink(c.opts.Driver, l.id)
-	if _, err := link.health(ctx); err != nil {
+	if err := l.greet(ctx, link); err != nil {
 		link.close()
 		l.discard()
 		return nil, fmt.Errorf("handshake: %w", err)
 	}
 	return link, nil
+}
+
+// greet waits until a new sandbox answers, and gives it its way out.
+func (l *lifecycle) greet(ctx context.Context, link *link) error {
+	if _, err := link.health(ctx); err != nil {
+		return err
+	}
+	return l.client.openEgress(ctx, l.id, l.ref, link)
 }
 
 // opened notes that the sandbox runs, and where to talk to it.

@@ -80,6 +80,9 @@ func (c *Client) takeOver(ctx context.Context, id ID, ref Ref) bool {
 	}
 	link := newLink(c.opts.Driver, id)
 	executions, err := link.handshake(ctx)
+	if err == nil {
+		err = c.openEgress(ctx, id, ref, link)
+	}
 	if err != nil {
 		link.close()
 		c.census.leave()

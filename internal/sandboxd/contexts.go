@@ -23,6 +23,7 @@ func (s *server) runCell(w http.ResponseWriter, r *http.Request) error {
 	}
 	events := x.Follow(0) // before it can end, and be forgotten
 	defer events.Close()
+	req.Context.Env = s.egress.environment(req.Context.Env)
 	if err := s.contexts.Run(x, req); err != nil {
 		s.executions.Discard(x)
 		return err

@@ -14,4 +14,5 @@
 //	codecontext  living interpreters and their cells
 //	kernel       one interpreter
 //	workspace    files
+//	proxy        the way out, when there is one
 package sandboxd

@@ -23,6 +23,7 @@ func (s *server) exec(w http.ResponseWriter, r *http.Request) error {
 	}
 	events := x.Follow(0) // before it can end, and be forgotten
 	defer events.Close()
+	req.Env = s.egress.environment(req.Env)
 	if err := command.Start(s.starter, x, req); err != nil {
 		s.executions.Discard(x)
 		return err

@@ -27,6 +27,8 @@ func (s *server) routes() http.Handler {
 	handle("POST /v1/mkdir", s.makeDir)
 	handle("POST /v1/rename", s.renameFile)
 
+	handle("PUT /v1/egress", s.openEgress)
+
 	handle("/", s.unknown)
 	return mux
 }

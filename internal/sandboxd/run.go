@@ -16,6 +16,7 @@ import (
 	"sandgate/internal/sandboxd/execution"
 	"sandgate/internal/sandboxd/link"
 	"sandgate/internal/sandboxd/memory"
+	"sandgate/internal/sandboxd/proxy"
 	"sandgate/internal/sandboxd/reaper"
 	"sandgate/internal/sandboxd/shim"
 	"sandgate/internal/sandboxd/workspace"
@@ -63,7 +64,12 @@ func serve(log *slog.Logger) int {
 	}
 	executions := execution.NewRegistry(workspaceDir)
 	s := newServer(log, files, executions, pool, starter, interpreters(starter))
-	return s.serve(ctx, link.New(wire.LinkDir))
+	gateway := link.New(wire.LinkDir)
+	s.egress = egress{dir: bundleDir, proxy: proxy.Options{
+		Dial:    gateway.DialOutside,
+		Refused: (&refusals{executions: s.executions}).tell,
+	}}
+	return s.serve(ctx, gateway)
 }
 
 func newServer(log *slog.Logger, files *workspace.Workspace, executions *execution.Registry, pool *shim.Pool, starter shim.Starter, start codecontext.StartFunc) *server {
@@ -101,6 +107,7 @@ func (s *server) serve(ctx context.Context, l *link.Listener) int {
 
 // end ends everything that runs.
 func (s *server) end() {
+	s.egress.close()
 	s.executions.Close()
 	s.contexts.Close()
 	s.pool.Close()

@@ -21,6 +21,7 @@ type server struct {
 	executions *execution.Registry
 	contexts   *codecontext.Set
 	files      *workspace.Workspace
+	egress     egress
 }
 
 // GET /v1/health

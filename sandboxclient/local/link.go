@@ -22,6 +22,7 @@ const (
 	helloTimeout = 2 * time.Second
 	maxGreeting  = 64 // connections that have not said hello yet
 	maxParked    = 64 // connections that wait for a Dial
+	maxEgress    = 256
 	acceptPause  = 50 * time.Millisecond
 )
 
@@ -33,11 +34,18 @@ type link struct {
 	token    string
 	greeting chan struct{} // a slot for each connection that has not said hello
 	parked   chan *net.UnixConn
+	egress   chan struct{} // a slot for each connection that asks for the outside
 
 	ctx  context.Context // ends with close
 	stop context.CancelFunc
-	wg   sync.WaitGroup // the accept loop and the greeters
+	wg   sync.WaitGroup // the accept loop, the greeters and who serves egress
+
+	mu    sync.Mutex
+	serve serveFunc // who answers for the outside; nil: nobody
 }
+
+// A serveFunc answers a connection that asks for the outside.
+type serveFunc = func(ctx context.Context, target string, conn net.Conn)
 
 func socketPath(dir string) string { return filepath.Join(dir, wire.SocketName) }
 func tokenPath(dir string) string  { return filepath.Join(dir, wire.TokenName) }
@@ -73,6 +81,7 @@ func openLink(dir string) (*link, error) {
 		token:    strings.TrimSpace(string(token)),
 		greeting: make(chan struct{}, maxGreeting),
 		parked:   make(chan *net.UnixConn, maxParked),
+		egress:   make(chan struct{}, maxEgress),
 	}
 	l.ctx, l.stop = context.WithCancel(context.Background()) // ends in close
 	l.wg.Go(l.accept)
@@ -117,7 +126,7 @@ func (l *link) pause() {
 }
 
 // receive greets a connection in a goroutine that ends within helloTimeout or
-// with the link.
+// with the link, but for one that asks for the outside.
 func (l *link) receive(conn *net.UnixConn) {
 	select {
 	case l.greeting <- struct{}{}:
@@ -126,32 +135,61 @@ func (l *link) receive(conn *net.UnixConn) {
 		return
 	}
 	l.wg.Go(func() {
-		defer func() { <-l.greeting }()
-		if err := l.greet(conn); err != nil {
+		hello, err := l.greet(conn)
+		<-l.greeting
+		switch {
+		case err != nil:
 			_ = conn.Close()
-			return
+		case hello.Role == wire.RoleEgress:
+			l.handOver(conn, hello.Target)
+		default:
+			l.park(conn)
 		}
-		l.park(conn)
 	})
 }
 
 // greet reads and checks the hello.
-func (l *link) greet(conn *net.UnixConn) error {
+func (l *link) greet(conn *net.UnixConn) (wire.Hello, error) {
 	if err := conn.SetReadDeadline(time.Now().Add(helloTimeout)); err != nil {
-		return err
+		return wire.Hello{}, err
 	}
 	stop := context.AfterFunc(l.ctx, func() { _ = conn.Close() })
 	hello, err := wire.ReadHello(conn)
 	if !stop() || err != nil {
-		return errors.Join(err, l.ctx.Err())
+		return wire.Hello{}, errors.Join(err, l.ctx.Err())
 	}
 	if err := hello.Check(l.token); err != nil {
-		return err
+		return wire.Hello{}, err
 	}
-	if hello.Role != wire.RoleServe {
-		return fmt.Errorf("unknown role %.20q", hello.Role)
+	if hello.Role != wire.RoleServe && hello.Role != wire.RoleEgress {
+		return wire.Hello{}, fmt.Errorf("unknown role %.20q", hello.Role)
 	}
-	return conn.SetReadDeadline(time.Time{})
+	return hello, conn.SetReadDeadline(time.Time{})
+}
+
+// handOver has a connection answered that asks for the outside, and returns
+// when that is over. Without anybody to answer, or with too many, it is closed.
+func (l *link) handOver(conn *net.UnixConn, target string) {
+	defer conn.Close()
+	select {
+	case l.egress <- struct{}{}:
+	default:
+		return
+	}
+	defer func() { <-l.egress }()
+	l.mu.Lock()
+	serve := l.serve
+	l.mu.Unlock()
+	if serve != nil {
+		serve(l.ctx, target, conn)
+	}
+}
+
+// open has serve answer for the outside from now on.
+func (l *link) open(serve serveFunc) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.serve = serve
 }
 
 // park keeps the connection for a Dial. When the house is full the oldest goes,

@@ -36,7 +36,10 @@ type Driver struct {
 	sandboxes map[sandboxclient.ID]*sandbox // that this driver has made or dialled
 }
 
-var _ sandboxclient.Driver = (*Driver)(nil)
+var (
+	_ sandboxclient.Driver   = (*Driver)(nil)
+	_ sandboxclient.Egresser = (*Driver)(nil)
+)
 
 // New checks the configuration and prepares the state directory. The caller
 // sees to it that nobody else works on the same one, and calls Close.

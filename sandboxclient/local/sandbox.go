@@ -71,6 +71,16 @@ func (d *Driver) Dial(ctx context.Context, id sandboxclient.ID) (net.Conn, error
 	return conn, nil
 }
 
+// Egress has serve answer for what a sandbox wants of the outside.
+func (d *Driver) Egress(id sandboxclient.ID, serve func(ctx context.Context, target string, conn net.Conn)) error {
+	s, err := d.take(id)
+	if err != nil {
+		return fmt.Errorf("egress of sandbox %s: %w", id, err)
+	}
+	s.link.open(serve)
+	return nil
+}
+
 // take finds the sandbox, or takes it up when an earlier driver made it.
 func (d *Driver) take(id sandboxclient.ID) (*sandbox, error) {
 	d.mu.Lock()

@@ -13,6 +13,7 @@ import (
 // environment, with what this tells. It may be put again.
 type Egress struct {
 	Bundle   string `json:"bundle,omitempty"`   // PEM of the authorities to trust; empty: those of the system inside
+	Extra    string `json:"extra,omitempty"`    // those among them that are not trusted everywhere
 	Registry string `json:"registry,omitempty"` // URL of the npm registry; empty: the one that npm knows
 }
 

@@ -151,7 +151,7 @@ func (l *Listener) plan() (enough bool, pause time.Duration) {
 
 // park makes one attempt.
 func (l *Listener) park() {
-	c, err := l.dial()
+	c, err := l.dial(l.ctx, wire.Hello{Role: wire.RoleServe})
 	l.mu.Lock()
 	if err != nil {
 		l.heard(false)
@@ -167,30 +167,31 @@ func (l *Listener) park() {
 	}
 }
 
-func (l *Listener) dial() (net.Conn, error) {
+// dial connects and says the hello, which is given without version and token.
+func (l *Listener) dial(ctx context.Context, h wire.Hello) (net.Conn, error) {
 	token, err := os.ReadFile(filepath.Join(l.dir, wire.TokenName))
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(l.ctx, dialTimeout)
+	h.Version, h.Token = wire.Version, strings.TrimSpace(string(token))
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	var d net.Dialer
 	c, err := d.DialContext(ctx, "unix", filepath.Join(l.dir, wire.SocketName))
 	if err != nil {
 		return nil, err
 	}
-	if err := hello(c, strings.TrimSpace(string(token))); err != nil {
+	if err := hello(c, h); err != nil {
 		c.Close()
 		return nil, err
 	}
 	return c, nil
 }
 
-func hello(c net.Conn, token string) error {
+func hello(c net.Conn, h wire.Hello) error {
 	if err := c.SetDeadline(time.Now().Add(dialTimeout)); err != nil {
 		return err
 	}
-	h := wire.Hello{Version: wire.Version, Token: token, Role: wire.RoleServe}
 	if err := wire.WriteHello(c, h); err != nil {
 		return err
 	}
