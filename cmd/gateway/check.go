@@ -25,6 +25,7 @@ func check(c Config) problems {
 	if c.Rootfs != "" && !filepath.IsAbs(c.Rootfs) {
 		wrong.addf("rootfs: %q is no absolute path", c.Rootfs)
 	}
+	checkEgress(&wrong, c)
 	checkNumbers(&wrong, c)
 	checkTimes(&wrong, c)
 	return wrong

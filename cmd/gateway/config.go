@@ -38,6 +38,15 @@ type Config struct {
 
 	PythonEngine string
 
+	Egress             []string
+	EgressAllow        []string
+	EgressDefaultHosts bool
+	EgressAllowPrivate []string
+	EgressCA           string
+	EgressProxy        proxyURL
+	EgressMaxBytes     size
+	NPMRegistry        string
+
 	DefaultTimeout time.Duration
 	MaxTimeout     time.Duration
 	MaxBody        size
@@ -60,20 +69,24 @@ type Config struct {
 func defaults() Config {
 	limits := sandboxclient.DefaultLimits()
 	return Config{
-		Listen:         "127.0.0.1:8787",
-		AdminListen:    "127.0.0.1:8788",
-		StateDir:       "/var/lib/sandgate",
-		Driver:         "local",
-		Runtime:        "runsc",
-		Sandboxd:       "sandboxd",
-		SleepAfter:     10 * time.Minute,
-		Memory:         size(limits.MemoryBytes),
-		CPUs:           limits.CPUs,
-		Processes:      limits.Processes,
-		OpenFiles:      limits.OpenFiles,
-		TmpSize:        size(limits.TmpBytes),
-		WorkspaceSize:  size(limits.WorkspaceBytes),
-		PythonEngine:   "auto",
+		Listen:        "127.0.0.1:8787",
+		AdminListen:   "127.0.0.1:8788",
+		StateDir:      "/var/lib/sandgate",
+		Driver:        "local",
+		Runtime:       "runsc",
+		Sandboxd:      "sandboxd",
+		SleepAfter:    10 * time.Minute,
+		Memory:        size(limits.MemoryBytes),
+		CPUs:          limits.CPUs,
+		Processes:     limits.Processes,
+		OpenFiles:     limits.OpenFiles,
+		TmpSize:       size(limits.TmpBytes),
+		WorkspaceSize: size(limits.WorkspaceBytes),
+		PythonEngine:  "auto",
+
+		EgressDefaultHosts: true,
+		EgressMaxBytes:     4 << 30,
+
 		DefaultTimeout: time.Minute,
 		MaxTimeout:     time.Hour,
 		MaxBody:        4 << 20,

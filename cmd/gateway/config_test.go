@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/spf13/pflag"
 )
 
@@ -179,7 +180,7 @@ func TestHosts(t *testing.T) {
 func TestPrintConfig_roundTrip(t *testing.T) {
 	args := []string{
 		"--allowed-hosts=a.org,b.org", "--memory=1500MB", "--admin-listen=", "--state-dir=/with blank: and # sign",
-		"--sleep-after=1h30m", "--cpus=1.5", "--listen=[::1]:0",
+		"--sleep-after=1h30m", "--cpus=1.5", "--listen=[::1]:0", "--egress=notebook=open,files=none", "--egress-allow=*.a.org:80,[2001:db8::1]:443",
 	}
 	want, rows, err := load(t, "", nil, args...)
 	if err != nil {
@@ -190,7 +191,7 @@ func TestPrintConfig_roundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, _, err := load(t, file.String(), nil)
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
 		t.Error(err, diff, file.String())
 	}
 }

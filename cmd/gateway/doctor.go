@@ -33,6 +33,7 @@ func doctor(ctx context.Context, cfg Config, w io.Writer) error {
 		{"runtime", lookAtRuntime},
 		{"sandboxd", lookAtSandboxd},
 		{"python", lookAtPython},
+		{"egress", lookAtEgress},
 		{"state", lookAtState},
 	} {
 		found, err := c.look(ctx, cfg)

@@ -105,6 +105,7 @@ func openClient(ctx context.Context, cfg Config, log *slog.Logger, registry prom
 			err = errors.Join(err, undo.close())
 		}
 	}()
+	npm := askNPM(ctx, cfg) // beside all that follows
 	state, err := openState(cfg.StateDir)
 	if err != nil {
 		return opened{}, nil, err
@@ -127,7 +128,12 @@ func openClient(ctx context.Context, cfg Config, log *slog.Logger, registry prom
 	if err != nil {
 		return opened{}, nil, err
 	}
-	client := newClient(cfg, driver, records, state.key, log, registry)
+	outside, err := newOutside(cfg, npm(), log, registry)
+	if err != nil {
+		return opened{}, nil, err
+	}
+	proof.document = outside.add(proof.document, log)
+	client := newClient(cfg, driver, records, state.key, outside, log, registry)
 	undo.add(func() error { return endSandboxes(client) })
 	if err := client.Adopt(ctx); err != nil {
 		return opened{}, nil, fmt.Errorf("take over what an earlier gateway left: %w", err)
@@ -136,7 +142,7 @@ func openClient(ctx context.Context, cfg Config, log *slog.Logger, registry prom
 	return opened{client, proof}, undo.close, nil
 }
 
-func newClient(cfg Config, driver sandboxclient.Driver, records sandboxclient.Records, key []byte, log *slog.Logger, registry prometheus.Registerer) *sandboxclient.Client {
+func newClient(cfg Config, driver sandboxclient.Driver, records sandboxclient.Records, key []byte, out outside, log *slog.Logger, registry prometheus.Registerer) *sandboxclient.Client {
 	return sandboxclient.New(sandboxclient.Options{
 		Driver:         driver,
 		Records:        records,
@@ -150,6 +156,7 @@ func newClient(cfg Config, driver sandboxclient.Driver, records sandboxclient.Re
 		MaxExisting:    cfg.MaxSandboxes,
 		QueueTime:      cfg.QueueTime,
 		ContextEnv:     cfg.contextEnv(),
+		Egress:         out.gate,
 		Logger:         log,
 		Observe:        newOperations(registry).observe,
 	})

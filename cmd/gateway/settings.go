@@ -48,6 +48,16 @@ func settings(c *Config) []group {
 	f.IntVar(&c.MaxSandboxes, "max-sandboxes", c.MaxSandboxes, "`NUMBER` of sandboxes that have a workspace, running or not")
 	f.StringVar(&c.PythonEngine, "python-engine", c.PythonEngine, "what runs Python cells, an `ENGINE`: ipython, python (its standard library alone) or auto (IPython where it is installed)")
 
+	f = heading("Egress")
+	f.StringSliceVar(&c.Egress, "egress", c.Egress, "where the sandboxes of an app may connect to, `APP=POLICY`, separated by commas: none, allow-list or open (public addresses); testrunner=allow-list and none for the others unless said here")
+	f.StringSliceVar(&c.EgressAllow, "egress-allow", c.EgressAllow, "more `HOSTS` for allow-list, as HOST or *.SUFFIX, with :PORT unless it is 443")
+	f.BoolVar(&c.EgressDefaultHosts, "egress-default-hosts", c.EgressDefaultHosts, "have the common public git hosts on the list")
+	f.StringSliceVar(&c.EgressAllowPrivate, "egress-allow-private", c.EgressAllowPrivate, "`HOST:PORT` that apps with egress may reach although its address is not public, separated by commas")
+	f.StringVar(&c.EgressCA, "egress-ca", c.EgressCA, "PEM `FILE` of more authorities for sandboxes to trust")
+	f.Var(&c.EgressProxy, "egress-proxy", "`URL` of the proxy that the gateway itself must use; empty: as HTTPS_PROXY and NO_PROXY say")
+	f.Var(&c.EgressMaxBytes, "egress-max-bytes", "most that one run of a sandbox may send and receive, a `SIZE`")
+	f.StringVar(&c.NPMRegistry, "npm-registry", c.NPMRegistry, "`URL` of the npm registry for sandboxes; empty: the one of this host's npm; none: none")
+
 	f = heading("Requests")
 	f.IntVar(&c.MaxRequests, "max-requests", c.MaxRequests, "`NUMBER` of requests that are worked on at once; as many more may wait")
 	f.IntVar(&c.MaxViewers, "max-viewers", c.MaxViewers, "`NUMBER` of clients that follow the events of an execution at once")

@@ -21,6 +21,7 @@ type Document struct {
 	Engine    sandboxclient.Engine  `json:"engine"`
 	Limits    []sandboxclient.Limit `json:"limits"`
 	Languages []selftest.Language   `json:"languages"`
+	Egress    Egress                `json:"egress"`
 	Warnings  []string              `json:"warnings"`
 }
 
@@ -28,6 +29,16 @@ type Document struct {
 type Isolation struct {
 	Proven bool             `json:"proven"`
 	Checks []selftest.Check `json:"checks"`
+}
+
+// Egress is where sandboxes may connect to.
+type Egress struct {
+	Apps     map[string]string     `json:"apps"`               // none, allow-list or open
+	Allow    []string              `json:"allow"`              // hosts for allow-list
+	Private  []string              `json:"private"`            // hosts whose address need not be public
+	Registry string                `json:"registry,omitempty"` // of npm
+	Limits   []sandboxclient.Limit `json:"limits"`
+	Notes    []string              `json:"notes"`
 }
 
 // A Handler answers with one document.
