@@ -127,6 +127,7 @@ type cell struct {
 	Status         string
 	ExecutionCount int
 	Start          string
+	Restart        string
 	Generation     int
 	Truncated      bool
 	KernelDied     string
