@@ -105,7 +105,7 @@ const dirArgument = 5
 
 // Command is the checkout as a command; what of it is not allowed is forbidden,
 // what makes no sense invalid. Its stdout is for ParseCheckout, its stderr for
-// people, and what its end means is for Failure to say.
+// people, through Mask, and what its end means is for Failure to say.
 func (c Checkout) Command() (Command, error) {
 	remote, err := c.remote()
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/base64"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -149,4 +151,22 @@ func TestCredentials_areForSubmodulesOfTheHost(t *testing.T) {
 	got.want(t, commit, "main")
 	got.has(t, "sub/b", "2")
 	noSecretIn(t, got.Dir)
+}
+
+// Such a server knows them, and git passes on what it says.
+func TestCredentials_fromAServerThatRepeatsThem(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
+		_, given, _ := r.BasicAuth()
+		http.Error(w, "you said "+given+" and "+r.Header.Get("Authorization"), http.StatusUnauthorized)
+	}))
+	t.Cleanup(server.Close)
+	c := sandboxclient.Checkout{Repository: as(userinfo, server.URL+"/p")}
+	got := onHost(t, c)
+	if !strings.Contains(got.stderr, password) {
+		t.Errorf("git says %q", got.stderr)
+	}
+	mask := c.Mask()
+	noSecret(t, "what is shown", append(mask.Pass([]byte(got.stderr)), mask.End()...))
+	noSecret(t, "the failure", []byte(got.err.Error()))
 }

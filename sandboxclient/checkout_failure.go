@@ -2,9 +2,7 @@ package sandboxclient
 
 import (
 	"bytes"
-	"encoding/base64"
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -170,29 +168,9 @@ var preamble = regexp.MustCompile(`^unable to access '[^']*': `)
 // clean makes a line of git's fit to be shown.
 func (c Checkout) clean(line string) string {
 	line = strings.TrimPrefix(strings.TrimPrefix(line, "fatal: "), "error: ")
-	for _, secret := range c.secrets() {
-		line = strings.ReplaceAll(line, secret, "***")
-	}
-	line = plain(line)
+	line = plain(c.Mask().hide.Replace(line))
 	if runes := []rune(line); len(runes) > maxLine {
 		line = string(runes[:maxLine]) + "…"
 	}
 	return line
-}
-
-// secrets are the forms in which credentials could come back from a server that
-// repeats what it was sent, the longest first.
-func (c Checkout) secrets() []string {
-	r, err := parseRemote(c.Repository)
-	if err != nil || !r.hasCredentials() {
-		return nil
-	}
-	secrets := []string{base64.StdEncoding.EncodeToString([]byte(r.user + ":" + r.password))}
-	for _, part := range []string{r.password, r.user} {
-		secrets = append(secrets, url.QueryEscape(part), url.PathEscape(part), part)
-	}
-	// A shorter word says nothing, and is in every other sentence.
-	secrets = slices.DeleteFunc(secrets, func(s string) bool { return len(s) < 4 })
-	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
-	return slices.Compact(secrets)
 }
