@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 )
 
@@ -30,7 +31,7 @@ func parseLine(b []byte) (line Line, last, ok bool) {
 	b, last = bytes.CutPrefix(b, []byte{'.'})
 	seq, b, isSeq := cutNumber(b)
 	source, event, isSource := cutNumber(b)
-	return Line{seq, source, event[:len(event):len(event)]}, last, isSeq && isSource && seq > 0
+	return Line{seq, source, slices.Clip(event)}, last, isSeq && isSource && seq > 0
 }
 
 // cutNumber cuts off a number and the blank behind it.
