@@ -80,7 +80,7 @@ func start(t *testing.T) *daemon {
 		t.Fatal(err)
 	}
 	pool := shim.NewPool("/proc/self/exe", "sandboxd-test", "shim")
-	d.server = newServer(log, files, execution.NewRegistry(d.inside), pool, pool, echoInterpreter)
+	d.server = newServer(log, files, execution.NewRegistry(execution.Options{Dir: d.inside}), pool, pool, echoInterpreter)
 	h := httptest.NewServer(d.routes())
 	d.url = h.URL
 	t.Cleanup(func() {

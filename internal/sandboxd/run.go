@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -57,12 +58,13 @@ func serve(log *slog.Logger) int {
 	defer files.Close()
 	pool := shim.NewPool("/proc/self/exe", os.Args[0], "shim")
 	starter := shim.Starter(pool)
-	if os.Getenv(wire.MemoryVariable) != "" {
+	limit, guarded := memoryLimit()
+	if guarded {
 		guard := memory.NewGuard(pool, log)
 		go guard.Watch(ctx)
 		starter = guard
 	}
-	executions := execution.NewRegistry(workspaceDir)
+	executions := execution.NewRegistry(execution.Options{Dir: workspaceDir, Memory: limit})
 	s := newServer(log, files, executions, pool, starter, interpreters(starter))
 	gateway := link.New(wire.LinkDir)
 	s.egress = egress{dir: bundleDir, proxy: proxy.Options{
@@ -70,6 +72,13 @@ func serve(log *slog.Logger) int {
 		Refused: (&refusals{executions: s.executions}).tell,
 	}}
 	return s.serve(ctx, gateway)
+}
+
+// memoryLimit is what the sandbox may use, where that is told to us.
+func memoryLimit() (limit int64, told bool) {
+	text, told := os.LookupEnv(wire.MemoryVariable)
+	limit, _ = strconv.ParseInt(text, 10, 64) // the gateway's own words
+	return limit, told
 }
 
 func newServer(log *slog.Logger, files *workspace.Workspace, executions *execution.Registry, pool *shim.Pool, starter shim.Starter, start codecontext.StartFunc) *server {

@@ -110,7 +110,7 @@ type rig struct {
 func inBubble(t *testing.T, test func(*rig)) {
 	synctest.Test(t, func(t *testing.T) {
 		j := new(journal)
-		r := &rig{T: t, journal: j, set: NewSet(j.start), execs: execution.NewRegistry("")}
+		r := &rig{T: t, journal: j, set: NewSet(j.start), execs: execution.NewRegistry(execution.Options{})}
 		test(r)
 		r.set.Close()
 	})
@@ -470,10 +470,10 @@ func TestRun_refusals(t *testing.T) {
 
 func TestRun_boundsTheQueue(t *testing.T) {
 	inBubble(t, func(r *rig) {
-		r.execs = execution.NewRegistry("")
+		r.execs = execution.NewRegistry(execution.Options{})
 		spec := wire.ContextSpec{ID: "a", Language: wire.Python, Dir: "/"}
 		queue := func(id string) error {
-			other := execution.NewRegistry("") // more than one may run at once
+			other := execution.NewRegistry(execution.Options{}) // more than one may run at once
 			x, err := other.New(id, execution.Cell, wire.Output{})
 			if err != nil {
 				r.Fatal(err)

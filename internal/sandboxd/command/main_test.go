@@ -50,7 +50,7 @@ type told struct {
 
 func begin(t *testing.T, req wire.ExecRequest) (*execution.Execution, error) {
 	t.Helper()
-	x, err := execution.NewRegistry("").New("x", execution.Exec, req.Output)
+	x, err := execution.NewRegistry(execution.Options{}).New("x", execution.Exec, req.Output)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func BenchmarkLog_onDisk(b *testing.B) {
 }
 
 func benchmarkLog(b *testing.B, d *disk) {
-	l := newLog(newBudget(1<<20, 0), d)
+	l := newLog(smallBudget(1<<20), d)
 	r := l.follow(0)
 	b.SetBytes(wire.MaxChunk)
 	b.ReportAllocs()
@@ -39,7 +39,7 @@ func benchmarkLog(b *testing.B, d *disk) {
 
 // Small pieces that nobody reads.
 func BenchmarkLog_merge(b *testing.B) {
-	l := newLog(newBudget(1<<20, 0), nil)
+	l := newLog(smallBudget(1<<20), nil)
 	small := wire.Event{Type: wire.EventStdout, Data: make([]byte, 100)}
 	b.SetBytes(int64(len(small.Data)))
 	b.ReportAllocs()
@@ -53,7 +53,7 @@ func BenchmarkReader_fromDisk(b *testing.B) {
 	const events = 1000
 	d := newDisk(b.TempDir())
 	d.giveWay = func() bool { return false }
-	l := newLog(newBudget(1<<20, 0), d)
+	l := newLog(smallBudget(1<<20), d)
 	for range events {
 		l.append(chunk)
 	}

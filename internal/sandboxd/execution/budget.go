@@ -2,11 +2,15 @@ package execution
 
 import "sync/atomic"
 
-// What all logs of a sandbox have in memory together, and what one may have
-// however many there are.
+// What all logs have in memory together is a small part of the sandbox's, for
+// garbage comes to as much again; and what one may have of it however many
+// there are.
 const (
-	maxMemory = 64 << 20
-	minShare  = 1 << 20
+	memoryShare = 32
+	minMemory   = 4 << 20
+	someMemory  = 32 << 20 // where the sandbox's is unknown
+	maxMemory   = 64 << 20
+	minShare    = 1 << 20
 )
 
 // A budget is shared by all logs. Once it is used up, a log that grows has no
@@ -19,7 +23,14 @@ type budget struct {
 	logs  atomic.Int64
 }
 
-func newBudget(limit, least int64) *budget { return &budget{limit: limit, least: least} }
+// newBudget is one of a sandbox with so much memory.
+func newBudget(memory int64) *budget {
+	limit := int64(someMemory)
+	if memory > 0 {
+		limit = min(max(memory/memoryShare, minMemory), maxMemory)
+	}
+	return &budget{limit: limit, least: minShare}
+}
 
 func (b *budget) over() bool { return b.used.Load() > b.limit }
 

@@ -38,7 +38,7 @@ func wantCode(t testing.TB, err error, code string) {
 func TestEmit_cutsAtTheBound(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		keep := rapid.Int64Range(1, 5000).Draw(rt, "keep")
-		x := begin(t, NewRegistry(""), "x", wire.Output{Keep: keep})
+		x := begin(t, NewRegistry(Options{}), "x", wire.Output{Keep: keep})
 		var written strings.Builder
 		for range rapid.IntRange(0, 20).Draw(rt, "writes") {
 			data := rapid.SliceOfN(rapid.Byte(), 1, 1000).Draw(rt, "data")
@@ -69,7 +69,7 @@ func TestEmit_cutsAtTheBound(t *testing.T) {
 }
 
 func TestEmit_splitsLargeOutputAndStampsIt(t *testing.T) {
-	x := begin(t, NewRegistry(""), "x", wire.Output{})
+	x := begin(t, NewRegistry(Options{}), "x", wire.Output{})
 	data := strings.Repeat("0123456789", 10*wire.MaxChunk/10+1)
 	x.Emit(stdout(data))
 	events := drain(t, x.Follow(0))
@@ -84,7 +84,7 @@ func TestEmit_splitsLargeOutputAndStampsIt(t *testing.T) {
 }
 
 func TestEmit_dropsResultsBeyondTheBound(t *testing.T) {
-	x := begin(t, NewRegistry(""), "x", wire.Output{Keep: 150})
+	x := begin(t, NewRegistry(Options{}), "x", wire.Output{Keep: 150})
 	result := wire.Event{Type: wire.EventResult, Result: &wire.Result{Text: "x", PNG: strings.Repeat("p", 50), JSON: json.RawMessage("[1]")}}
 	x.Emit(result)
 	x.Emit(result)
@@ -100,7 +100,7 @@ func TestEmit_dropsResultsBeyondTheBound(t *testing.T) {
 }
 
 func TestEmit_endsWhatPrintsTooMuch(t *testing.T) {
-	x := begin(t, NewRegistry(""), "x", wire.Output{Keep: 10, Max: 1000})
+	x := begin(t, NewRegistry(Options{}), "x", wire.Output{Keep: 10, Max: 1000})
 	for range 10 {
 		x.Emit(stdout(strings.Repeat("x", 100)))
 	}
@@ -114,7 +114,7 @@ func TestEmit_endsWhatPrintsTooMuch(t *testing.T) {
 }
 
 func TestExecution_endsOnce(t *testing.T) {
-	r := NewRegistry("")
+	r := NewRegistry(Options{})
 	x := begin(t, r, "x", wire.Output{})
 	var wg sync.WaitGroup
 	for i := range 20 {
@@ -140,7 +140,7 @@ func TestExecution_endsOnce(t *testing.T) {
 }
 
 func TestRegistry_refusals(t *testing.T) {
-	r := NewRegistry("")
+	r := NewRegistry(Options{})
 	for _, id := range []string{"", "a b", "a/b", "ü", "a\x00", strings.Repeat("x", 129)} {
 		_, err := r.New(id, Exec, wire.Output{})
 		wantCode(t, err, wire.CodeInvalid)
@@ -186,7 +186,7 @@ func TestRegistry_refusals(t *testing.T) {
 
 func TestRegistry_keepsTheEndedForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := NewRegistry("")
+		r := NewRegistry(Options{})
 		running := begin(t, r, "running", wire.Output{})
 		for i := range maxEnded + 10 {
 			begin(t, r, fmt.Sprint("n", i), wire.Output{}).Complete(wire.Exit{Status: wire.StatusExited})
@@ -218,7 +218,7 @@ func TestRegistry_keepsTheEndedForAWhile(t *testing.T) {
 }
 
 func TestRegistry_boundsWhatAllKeepTogether(t *testing.T) {
-	r := NewRegistry("")
+	r := NewRegistry(Options{})
 	r.budget.limit = 4 << 20
 	output := wire.Output{Keep: 2 << 20}
 	for i := range 5 {

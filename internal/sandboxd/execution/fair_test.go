@@ -67,7 +67,7 @@ func TestFollow_outlastsWhatIsForgotten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := NewRegistry("")
+				r := NewRegistry(Options{})
 				r.budget.limit = 8 << 20
 				const printed = "what it printed"
 				x := begin(t, r, "slow", wire.Output{})
@@ -98,7 +98,7 @@ func TestFollow_outlastsWhatIsForgotten(t *testing.T) {
 
 // A reader that stands still holds no more than a fair share for ever.
 func TestFollow_holdsAFairShare(t *testing.T) {
-	r := NewRegistry("")
+	r := NewRegistry(Options{})
 	r.budget.limit = 8 << 20
 	readers := make(map[string]*Reader)
 	for i := range 10 {
@@ -122,7 +122,7 @@ func TestFollow_holdsAFairShare(t *testing.T) {
 
 // What prints little loses nothing to those that print much.
 func TestEmit_losesNothingToOthers(t *testing.T) {
-	r := NewRegistry("")
+	r := NewRegistry(Options{})
 	r.budget.limit = 8 << 20
 	quiet := begin(t, r, "quiet", wire.Output{})
 	quiet.Emit(stdout("first\n"))
@@ -138,10 +138,10 @@ func TestEmit_losesNothingToOthers(t *testing.T) {
 	wantWhole(t, quiet.Follow(0), "first\n"+strings.Repeat("more\n", 10))
 }
 
-// Alone, an execution holds all that it was asked to keep.
+// Alone, an execution holds all that it was asked to keep, if memory has room.
 func TestEmit_holdsWhatIsToBeKept(t *testing.T) {
-	r := NewRegistry("")
-	const keep = 40 << 20
+	r := NewRegistry(Options{})
+	const keep = someMemory - 4<<20
 	x := begin(t, r, "x", wire.Output{Keep: keep})
 	line := strings.Repeat("x", wire.MaxChunk)
 	for range keep / wire.MaxChunk {
@@ -150,5 +150,15 @@ func TestEmit_holdsWhatIsToBeKept(t *testing.T) {
 	x.Complete(exited)
 	if info := x.Info(); info.FirstSeq != 1 || x.log.size < keep {
 		t.Errorf("kept from %d on, %d bytes", info.FirstSeq, x.log.size)
+	}
+}
+
+func TestBudget(t *testing.T) {
+	for memory, limit := range map[int64]int64{
+		0: 32 << 20, 64 << 20: 4 << 20, 1 << 30: 32 << 20, 100 << 30: 64 << 20,
+	} {
+		if b := newBudget(memory); b.limit != limit || b.share() < minShare {
+			t.Errorf("of %d bytes, %d", memory, b.limit)
+		}
 	}
 }

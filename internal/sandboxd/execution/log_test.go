@@ -15,8 +15,11 @@ import (
 	"sandgate/sandboxclient/wire"
 )
 
+// smallBudget is one of which a single log may have all.
+func smallBudget(limit int64) *budget { return &budget{limit: limit} }
+
 func testLog(limit int64) *Log {
-	return newLog(newBudget(limit, 0), nil)
+	return newLog(smallBudget(limit), nil)
 }
 
 func stdout(text string) wire.Event {
@@ -225,7 +228,7 @@ func TestLog_replacesWhatNoFrameCanHold(t *testing.T) {
 }
 
 func TestLog_keepsTheEndWhateverItsBounds(t *testing.T) {
-	l := newLog(newBudget(1, 0), nil)
+	l := newLog(smallBudget(1), nil)
 	for range 10 {
 		l.append(stdout("x"))
 		l.append(wire.Event{Type: wire.EventStderr, Data: []byte("y")})

@@ -80,7 +80,7 @@ func TestRing_onADiskThatIsFull(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	r := NewRegistry(dir)
+	r := NewRegistry(Options{Dir: dir})
 	r.budget.limit, r.budget.least = smallMemory, smallMemory
 	r.disk.look = func(string) (int64, int64, error) { return 1 << 40, 1 << 40, nil }
 	x := begin(t, r, "x", wire.Output{Keep: 1 << 30})

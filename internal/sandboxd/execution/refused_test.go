@@ -11,7 +11,7 @@ import (
 // A word to cancel that overtakes the request to start still holds.
 func TestCancel_beforeTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := NewRegistry("")
+		r := NewRegistry(Options{})
 		if err := r.Cancel("early"); err == nil {
 			t.Error("canceling what is not there succeeds")
 		}

@@ -36,11 +36,16 @@ type Registry struct {
 	refused map[string]time.Time // ids canceled before they came, and when
 }
 
-// NewRegistry makes an empty registry. What memory has no room for is kept in
-// unnamed files in dir, where there is space; without a dir it is not kept.
-func NewRegistry(dir string) *Registry {
+// Options say where a registry keeps events.
+type Options struct {
+	Dir    string // takes what memory has no room for, in unnamed files; empty: nothing does
+	Memory int64  // what the sandbox has, of which events take a small part; 0: unknown
+}
+
+// NewRegistry makes an empty registry.
+func NewRegistry(opts Options) *Registry {
 	r := &Registry{
-		budget: newBudget(maxMemory, minShare), disk: newDisk(dir),
+		budget: newBudget(opts.Memory), disk: newDisk(opts.Dir),
 		byID: make(map[string]*Execution), refused: make(map[string]time.Time),
 	}
 	if r.disk != nil {

@@ -24,7 +24,7 @@ const (
 )
 
 func newSmall() (*Registry, *fakeDisk) {
-	r := NewRegistry("")
+	r := NewRegistry(Options{})
 	r.budget.limit, r.budget.least = smallMemory, smallMemory
 	d, fake := newFakeDisk(smallDisk, smallBlock)
 	d.giveWay = r.giveWay
@@ -74,7 +74,7 @@ func sums(t *testing.T, r *Reader, see func(frames []byte, after int64)) map[int
 // for many at once, wherever they come back; and memory holds little of it.
 func TestRing_replaysAllThatIsKept(t *testing.T) {
 	const keep = 8 << 20
-	r := NewRegistry(t.TempDir())
+	r := NewRegistry(Options{Dir: t.TempDir()})
 	r.budget.limit = 2 << 20
 	r.disk.look = func(string) (int64, int64, error) { return 1 << 40, 1 << 39, nil } // whatever this machine has
 	x := begin(t, r, "x", wire.Output{Keep: keep})

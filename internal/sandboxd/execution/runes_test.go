@@ -22,7 +22,7 @@ func TestEmit_cutsNoRune(t *testing.T) {
 		} else {
 			text = rapid.SliceOfN(rapid.Byte(), 1, 300).Draw(t, "bytes")
 		}
-		r := NewRegistry("")
+		r := NewRegistry(Options{})
 		x, err := r.New("x", Exec, wire.Output{})
 		if err != nil {
 			t.Fatal(err)
@@ -50,7 +50,7 @@ func TestEmit_cutsNoRune(t *testing.T) {
 // A rune that is never completed is told at the end, and none is invented
 // where output is cut.
 func TestEmit_halfRunes(t *testing.T) {
-	r := NewRegistry("")
+	r := NewRegistry(Options{})
 	x, _ := r.New("half", Exec, wire.Output{})
 	x.Emit(wire.Event{Type: wire.EventStdout, Data: []byte("caf\xc3")})
 	x.Complete(wire.Exit{Status: wire.StatusExited})

@@ -22,7 +22,7 @@ func newSpilling(t *testing.T, rt *rapid.T, limit int64) *spilling {
 	block := rapid.Int64Range(1, 8<<10).Draw(rt, "block")
 	memory := rapid.Int64Range(1, 20_000).Draw(rt, "memory")
 	d, fake := newFakeDisk(limit, block)
-	s := &spilling{story: newStory(rt), t: t, disk: d, fake: fake, log: newLog(newBudget(memory, 0), d)}
+	s := &spilling{story: newStory(rt), t: t, disk: d, fake: fake, log: newLog(smallBudget(memory), d)}
 	s.follow(0)
 	return s
 }
