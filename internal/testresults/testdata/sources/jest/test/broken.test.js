@@ -1,0 +1,2 @@
+const x = require('./no-such-module.js');
+test('never runs', () => {});

@@ -1,0 +1,5 @@
+test('passes', () => { console.log('hello from a test'); });
+describe('broken hook', () => {
+  beforeAll(() => { throw new TypeError('hook broke'); });
+  it('never runs', () => {});
+});

@@ -1,0 +1,3 @@
+import './no-such-module.js';
+import { test } from 'vitest';
+test('never runs', () => {});
