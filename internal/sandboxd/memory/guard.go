@@ -37,7 +37,8 @@ type Guard struct {
 	tasks   func() int
 	largest func(count int) ([]process, error)
 	kill    func(pid int, signal syscall.Signal) error
-	giveUp  func() // ends the sandbox
+	holds   func(process) bool // memory still
+	giveUp  func()             // ends the sandbox
 
 	before int64 // what was left at the last look
 
@@ -51,7 +52,7 @@ var _ shim.Starter = (*Guard)(nil)
 func NewGuard(starter shim.Starter, log *slog.Logger) *Guard {
 	return &Guard{
 		starter: starter, log: log, trees: make(map[int]*tree),
-		usage: readUsage, largest: largestProcesses, kill: syscall.Kill,
+		usage: readUsage, largest: largestProcesses, holds: holdsMemory, kill: syscall.Kill,
 		tasks:  countTasks,
 		giveUp: func() { os.Exit(1) },
 	}

@@ -118,6 +118,12 @@ func lineage(pid int, parents map[int]int) []int {
 	return line
 }
 
+// holdsMemory says whether a process still has memory; a zombie has none.
+func holdsMemory(p process) bool {
+	resident, _, err := readStat(filepath.Join("/proc", strconv.Itoa(p.pid)))
+	return err == nil && resident > 0
+}
+
 func ownedByUser(dir string) bool {
 	info, err := os.Stat(dir)
 	if err != nil {

@@ -2,15 +2,18 @@ package memory
 
 import (
 	"fmt"
+	"slices"
 	"syscall"
 	"time"
 )
 
 const (
-	// recovery is how long killed processes may take to give their memory back.
-	recovery     = 100 * time.Millisecond
-	lastRecovery = 2 * time.Second // of all of them
-	settled      = 1 << 20         // bytes that may still go
+	// dying is how long killed processes may take to be gone, and recovery how
+	// long their memory may take to be there after that.
+	dying    = 2 * time.Second
+	recovery = 50 * time.Millisecond
+	settled  = 1 << 20 // bytes that may still go
+
 	// everybody is every process but this one.
 	everybody = -1
 )
@@ -19,12 +22,14 @@ const (
 // that was not enough, until more than want is left: after a fork bomb each
 // holds next to nothing. It is false when all are ended and there is no memory.
 //
-// All others stand still meanwhile. Beside hundreds that take memory, sandboxd
-// would come too late to end one of them.
+// Unless there are few, and one is enough, all others stand still meanwhile.
+// Beside hundreds that take memory, sandboxd would come too late to end one.
 func (g *Guard) strike(limit, want int64) bool {
-	g.freeze()
-	defer func() { _ = g.kill(everybody, syscall.SIGCONT) }() // it fails when nobody is left
 	for count := 1; ; count *= 2 {
+		if count == 2 || count == 1 && g.tasks() >= herd {
+			g.freeze()
+			defer g.thaw()
+		}
 		victims, err := g.largest(count)
 		if err != nil {
 			g.log.Error("no process to end for its memory", "error", err)
@@ -34,9 +39,9 @@ func (g *Guard) strike(limit, want int64) bool {
 			g.end(victim, limit)
 		}
 		if len(victims) < count {
-			return g.recovers(0, lastRecovery)
+			return g.recovers(victims, 0)
 		}
-		if g.recovers(want, recovery) {
+		if g.recovers(victims, want) {
 			return true
 		}
 	}
@@ -58,6 +63,9 @@ func (g *Guard) freeze() {
 	}
 }
 
+// thaw lets everybody go on; it fails when nobody is left.
+func (g *Guard) thaw() { _ = g.kill(everybody, syscall.SIGCONT) }
+
 // end kills a process and lets its program be told.
 func (g *Guard) end(victim process, limit int64) {
 	if t := g.treeOf(victim); t != nil {
@@ -71,12 +79,20 @@ func (g *Guard) end(victim process, limit int64) {
 	g.log.Warn("process ended for its memory", "pid", victim.pid, "bytes", victim.resident)
 }
 
-// recovers waits until more than want is left; it is false when that takes too long.
-func (g *Guard) recovers(want int64, within time.Duration) bool {
-	for late := time.Now().Add(within); time.Now().Before(late); time.Sleep(closest) {
-		if left, _ := g.left(); left > want {
-			return true
+// recovers waits until more than want is left; it is false when the victims are
+// gone, or should be, and it is not.
+func (g *Guard) recovers(victims []process, want int64) bool {
+	enough := func() bool { left, _ := g.left(); return left > want }
+	gone := func() bool { return !slices.ContainsFunc(victims, g.holds) }
+	return await(dying, func() bool { return enough() || gone() }) && await(recovery, enough)
+}
+
+// await waits until something nobody announces is true.
+func await(within time.Duration, what func() bool) bool {
+	for late := time.Now().Add(within); !what(); time.Sleep(closest) {
+		if time.Now().After(late) {
+			return false
 		}
 	}
-	return false
+	return true
 }
