@@ -51,6 +51,24 @@ func (c Checkout) Public() string {
 	return plain(rest[strings.LastIndex(rest, "@")+1:])
 }
 
+// defaultPorts are those of the schemes that can be allowed.
+var defaultPorts = map[string]int{"https": 443, "http": 80, "ssh": 22, "git": 9418}
+
+// Address is where the repository's URL leads to, whether its scheme is allowed
+// or not; the error is Command's.
+func (c Checkout) Address() (host string, port int, err error) {
+	r, err := parseRemote(c.Repository)
+	if err != nil {
+		return "", 0, err
+	}
+	u := url.URL{Host: r.host}
+	if u.Port() == "" {
+		return u.Hostname(), defaultPorts[r.scheme], nil
+	}
+	port, err = strconv.Atoi(u.Port())
+	return u.Hostname(), port, err
+}
+
 // remote is the repository, if its scheme is an allowed one.
 func (c Checkout) remote() (remote, error) {
 	r, err := parseRemote(c.Repository)
@@ -122,7 +140,7 @@ func fromURL(u *url.URL) (remote, error) {
 	host, ok := plainHost(u)
 	user, password, known := userinfo(u, r.scheme)
 	switch {
-	case r.scheme != "https" && r.scheme != "http" && !slices.Contains(otherSchemes, r.scheme):
+	case defaultPorts[r.scheme] == 0:
 		return remote{}, Errorf(CodeForbidden, "Repositories are cloned over https")
 	case !ok, strings.Trim(u.Path, "/") == "", strings.ContainsFunc(u.Path, isControl):
 		return remote{}, notURL()

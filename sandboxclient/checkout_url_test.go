@@ -196,3 +196,31 @@ func TestCheckout_publicHidesWhatIsNoURL(t *testing.T) {
 		}
 	}
 }
+
+func TestCheckout_address(t *testing.T) {
+	for given, want := range map[string]struct {
+		host string
+		port int
+	}{
+		"https://a:b@Example.org/p":     {"example.org", 443},
+		"http://example.org/p":          {"example.org", 80},
+		"http://127.0.0.1:8080/p":       {"127.0.0.1", 8080},
+		"https://[::1]/p":               {"::1", 443},
+		"https://[::1]:8443/p":          {"::1", 8443},
+		"ssh://git@example.org/p":       {"example.org", 22},
+		"git@example.org:a/p":           {"example.org", 22},
+		"git://example.org/p":           {"example.org", 9418},
+		"https://example.org:0443/p":    {"example.org", 443},
+		"  https://example.org:1/p.git": {"example.org", 1},
+	} {
+		host, port, err := Checkout{Repository: given}.Address()
+		if host != want.host || port != want.port || err != nil {
+			t.Errorf("%q leads to %q and %d, %v", given, host, port, err)
+		}
+	}
+	for _, given := range []string{"", "ext::id", "file:///etc", "https://example.org"} {
+		if host, port, err := (Checkout{Repository: given}).Address(); err == nil {
+			t.Errorf("%q leads to %q and %d", given, host, port)
+		}
+	}
+}
