@@ -124,7 +124,7 @@ func TestResults_disagreeWithAnExitCode(t *testing.T) {
 
 // What a program prints without end fills no memory.
 func TestParser_isBounded(t *testing.T) {
-	const fed, most = 2 << 20, 512 << 10
+	const fed, most = 1 << 20, 512 << 10
 	for name, test := range map[string]struct{ start, more string }{
 		"one line":              {"", "x"},
 		"one sequence":          {"\x1b]0;", "x"},
