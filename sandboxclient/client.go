@@ -112,6 +112,7 @@ type Client struct {
 // and run Reap beside them.
 func New(opts Options) *Client {
 	opts = opts.withDefaults()
+	opts.Records = newCountedRecords(opts.Records)
 	describer, _ := opts.Driver.(Describer)
 	roomer, _ := opts.Driver.(Roomer)
 	egresser, _ := opts.Driver.(Egresser)
