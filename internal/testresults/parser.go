@@ -54,9 +54,9 @@ func (p *Parser) Done() bool {
 }
 
 // AddReport counts a report of the same run that was found in a file. It may be
-// nil.
+// nil. Of several by one framework the first counts: they tell of the same tests.
 func (p *Parser) AddReport(report *Results) {
-	if report != nil {
+	if report != nil && p.reports[report.Framework] == nil {
 		p.reports.add(report)
 	}
 }

@@ -52,6 +52,7 @@ func TestParser_reportsFromFilesReplaceWhatWasPrinted(t *testing.T) {
 	p.Write("stderr", []byte(jestRun))
 	p.AddReport(nil)
 	p.AddReport(results("jest", 7, 0))
+	p.AddReport(results("jest", 6, 0))
 	p.AddReport(results("junit", 9, 0))
 	got, _ := p.Summary()
 	if diff := cmp.Diff(results("jest+mocha", 8, 5), got); diff != "" {
