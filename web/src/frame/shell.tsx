@@ -44,15 +44,15 @@ export function Shell({ children }: { children: ComponentChildren }) {
 
 function Rail() {
   return (
-    <div class="rail">
+    <nav class="rail" aria-label="Sandgate">
       <a class="brand" href={href("run")}>
         <img src={icon} alt="" /> Sandgate
       </a>
-      <nav aria-label="Apps">
+      <div class="apps">
         {apps.map((a) => (
           <Link key={a.path} path={a.path} name={a.name} icon={a.icon} />
         ))}
-      </nav>
+      </div>
       <div class="foot">
         <Link path="about" name="This gateway" icon="about" />
         <div class="row">
@@ -62,7 +62,7 @@ function Rail() {
           <ThemeSwitch />
         </div>
       </div>
-    </div>
+    </nav>
   );
 }
 

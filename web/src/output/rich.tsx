@@ -5,9 +5,18 @@ import { useEffect, useRef, useState } from "preact/hooks";
 export function Markdown({ text }: { text: string }) {
   const [html, setHtml] = useState("");
   useEffect(() => {
-    import("marked").then(({ marked }) => setHtml(clean(marked.parse(text, { async: false }))));
+    import("marked").then(({ Marked }) => {
+      const marked = new Marked({ renderer: { html: ({ text }) => withoutTags(text) } });
+      setHtml(clean(marked.parse(text, { async: false })));
+    });
   }, [text]);
   return <div class="markdown" dangerouslySetInnerHTML={{ __html: html }} />;
+}
+
+/** The words of HTML in Markdown: its tags are not wanted, nor parsed. */
+function withoutTags(html: string): string {
+  const escapes: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+  return html.replace(/<[^>]*>/g, "").replace(/[&<>"]/g, (c) => escapes[c]!);
 }
 
 /** What is left of HTML when nothing in it can act, load or pretend. */
