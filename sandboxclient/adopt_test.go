@@ -3,6 +3,7 @@ package sandboxclient
 import (
 	"context"
 	"testing"
+	"time"
 )
 
 // What ephemeral sandboxes of a gateway that is gone do is lost, unless
@@ -33,6 +34,21 @@ func TestAdopt_takesOverTheEphemeralThatAreWanted(t *testing.T) {
 		}
 		if err := next.Sandbox(wanted).Destroy(t.Context(), RemoveWorkspace); err != nil || next.Sandbox(wanted).Running() {
 			t.Errorf("after its end: %v", err)
+		}
+	})
+}
+
+func TestAppTimeouts_areTheAppsAlone(t *testing.T) {
+	inBubble(t, func(t *testing.T, _ *Client, e *engine, m *memory) {
+		c := New(Options{
+			Driver: e, Records: m, Key: []byte("key"), MaxTimeout: time.Minute,
+			AppTimeouts: map[string]time.Duration{"long": 3 * time.Hour},
+		})
+		t.Cleanup(func() { _ = c.Close(context.Background()) })
+		for app, want := range map[string]time.Duration{"long": 2 * time.Hour, "other": time.Minute} {
+			if got := c.Sandbox(Ref{Owner: "local", App: app, Name: "x"}).timeout(2 * time.Hour); got != want {
+				t.Errorf("%s: %s", app, got)
+			}
 		}
 	})
 }

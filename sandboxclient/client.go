@@ -36,8 +36,10 @@ type Options struct {
 	MaxTimeout     time.Duration // the ceiling; 0: 1 hour
 	Output         wire.Output   // zero fields: keep 10 MiB, bear 1 GiB
 	Limits         Limits        // zero: DefaultLimits
-	// AppLimits are those of the sandboxes of some apps, in place of Limits.
+	// AppLimits are those of the sandboxes of some apps, in place of Limits, and
+	// AppTimeouts the ceilings of what runs there, in place of MaxTimeout.
 	AppLimits   map[string]Limits
+	AppTimeouts map[string]time.Duration
 	MaxRunning  int           // sandboxes at the same time; 0: 100
 	MaxExisting int           // sandboxes with a workspace, running or not; 0: 10,000
 	QueueTime   time.Duration // how long a start waits for its turn; 0: 10 seconds
@@ -74,6 +76,14 @@ func (o Options) withDefaults() Options {
 		o.Observe = func(string, Code, time.Duration) {}
 	}
 	return o
+}
+
+// ceiling gives the most that something may run in an app's sandboxes.
+func (o Options) ceiling(app string) time.Duration {
+	if timeout, ok := o.AppTimeouts[app]; ok {
+		return timeout
+	}
+	return o.MaxTimeout
 }
 
 // limitsOf gives the limits of an app's sandboxes.

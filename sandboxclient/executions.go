@@ -135,7 +135,7 @@ func (c *Client) FollowExecution(ctx context.Context, owner, execution string, a
 			yield(Event{}, err)
 			return
 		}
-		l := launch{op: "follow", id: execution, timeout: c.opts.MaxTimeout, watch: true, told: s.retell}
+		l := launch{op: "follow", id: execution, timeout: c.opts.ceiling(s.ref.App), watch: true, told: s.retell}
 		l.open = func(ctx context.Context, l *link) (*http.Response, error) { return l.resume(ctx, execution, after) }
 		f := follower{launch: l, sandbox: s, yield: yield, arrived: func() {}, last: after}
 		f.conclude(c.atExecution(ctx, l.op, owner, execution, f.follow))

@@ -41,7 +41,7 @@ func (s *Sandbox) RunCode(ctx context.Context, code string, opts RunOptions) (*R
 func (s *Sandbox) RunCodeStream(ctx context.Context, code string, opts RunOptions) iter.Seq2[Event, error] {
 	c := s.client
 	id := orDefault(opts.Execution, uuid.NewString())
-	timeout := c.timeout(opts.Timeout)
+	timeout := s.timeout(opts.Timeout)
 	request := wire.RunRequest{
 		ID:        id,
 		Context:   c.contextSpec(opts),
@@ -113,7 +113,7 @@ func (s *Sandbox) Exec(ctx context.Context, cmd Command) (*ExecResult, error) {
 func (s *Sandbox) ExecStream(ctx context.Context, cmd Command) iter.Seq2[Event, error] {
 	c := s.client
 	id := orDefault(cmd.Execution, uuid.NewString())
-	timeout := c.timeout(cmd.Timeout)
+	timeout := s.timeout(cmd.Timeout)
 	request := wire.ExecRequest{
 		ID:        id,
 		Argv:      cmd.Argv,

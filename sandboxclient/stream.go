@@ -71,7 +71,7 @@ func (f *follower) follow(ctx context.Context, l *link) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	overdue := &Error{Code: CodeTimeout, Message: "The sandbox did not answer in time"}
-	watchdog := time.AfterFunc(f.sandbox.client.opts.MaxTimeout+endGrace, func() { cancel(overdue) })
+	watchdog := time.AfterFunc(f.sandbox.client.opts.ceiling(f.sandbox.ref.App)+endGrace, func() { cancel(overdue) })
 	defer watchdog.Stop()
 
 	resp, err := f.open(ctx, l)
@@ -232,6 +232,6 @@ func collect(events iter.Seq2[Event, error], keep int64) (*transcript, error) {
 }
 
 // timeout applies the default and the ceiling.
-func (c *Client) timeout(asked time.Duration) time.Duration {
-	return min(orDefault(asked, c.opts.DefaultTimeout), c.opts.MaxTimeout)
+func (s *Sandbox) timeout(asked time.Duration) time.Duration {
+	return min(orDefault(asked, s.client.opts.DefaultTimeout), s.client.opts.ceiling(s.ref.App))
 }

@@ -73,6 +73,10 @@ func checkNumbers(wrong *problems, c Config) {
 	}
 	atLeast("memory", float64(c.Memory), 64<<20, "64MiB: sandboxd and an interpreter need as much")
 	atLeast("cpus", c.CPUs, 0.01, "0.01")
+	atLeast("test-memory", float64(c.TestMemory), 64<<20, "64MiB: sandboxd and npm need as much")
+	atLeast("test-cpus", c.TestCPUs, 0.01, "0.01")
+	atLeast("max-runs", float64(c.MaxRuns), 1, "1")
+	atLeast("max-queued-runs", float64(c.MaxQueuedRuns), 0, "0")
 	atLeast("processes", float64(c.Processes), 16, "16")
 	atLeast("open-files", float64(c.OpenFiles), 64, "64")
 	atLeast("tmp-size", float64(c.TmpSize), 1<<20, "1MiB")
@@ -94,7 +98,7 @@ func checkNumbers(wrong *problems, c Config) {
 func checkTimes(wrong *problems, c Config) {
 	for name, value := range map[string]time.Duration{
 		"sleep-after": c.SleepAfter, "default-timeout": c.DefaultTimeout, "max-timeout": c.MaxTimeout,
-		"queue-time": c.QueueTime,
+		"queue-time": c.QueueTime, "run-timeout": c.RunTimeout, "run-retention": c.RunRetention,
 	} {
 		if value <= 0 {
 			wrong.addf("%s: must be more than 0", name)
@@ -102,6 +106,9 @@ func checkTimes(wrong *problems, c Config) {
 	}
 	if c.DefaultTimeout > c.MaxTimeout {
 		wrong.addf("default-timeout: %s is more than max-timeout, %s", c.DefaultTimeout, c.MaxTimeout)
+	}
+	if c.RunTimeout > c.MaxRunTimeout {
+		wrong.addf("run-timeout: %s is more than max-run-timeout, %s", c.RunTimeout, c.MaxRunTimeout)
 	}
 	if c.ShutdownGrace < 0 {
 		wrong.addf("shutdown-grace: must not be less than 0")

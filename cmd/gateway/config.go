@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"sandgate/internal/runs"
 	"sandgate/sandboxclient"
 	"sandgate/sandboxclient/wire"
 )
@@ -22,6 +23,7 @@ type Config struct {
 
 	StateDir string
 	Database string
+	Objects  string
 
 	Driver     string
 	Runtime    string
@@ -46,6 +48,15 @@ type Config struct {
 	EgressProxy        proxyURL
 	EgressMaxBytes     size
 	NPMRegistry        string
+
+	MaxRuns       int
+	MaxQueuedRuns int
+	RunTimeout    time.Duration
+	MaxRunTimeout time.Duration
+	RunRetention  time.Duration
+	MaxArtifacts  size
+	TestMemory    size
+	TestCPUs      float64
 
 	DefaultTimeout time.Duration
 	MaxTimeout     time.Duration
@@ -87,6 +98,15 @@ func defaults() Config {
 		EgressDefaultHosts: true,
 		EgressMaxBytes:     4 << 30,
 
+		MaxRuns:       2,
+		MaxQueuedRuns: 20,
+		RunTimeout:    15 * time.Minute,
+		MaxRunTimeout: time.Hour,
+		RunRetention:  7 * 24 * time.Hour,
+		MaxArtifacts:  256 << 20,
+		TestMemory:    2 << 30,
+		TestCPUs:      2,
+
 		DefaultTimeout: time.Minute,
 		MaxTimeout:     time.Hour,
 		MaxBody:        4 << 20,
@@ -124,6 +144,27 @@ func (c Config) limits() sandboxclient.Limits {
 
 		WorkspaceBytes: int64(c.WorkspaceSize),
 	}
+}
+
+// objects is the directory of large things, which lies in the state directory
+// unless it was put elsewhere.
+func (c Config) objects() string {
+	if c.Objects != "" {
+		return c.Objects
+	}
+	return filepath.Join(c.StateDir, "objects")
+}
+
+// appLimits are those of the sandboxes that need more than others.
+func (c Config) appLimits() map[string]sandboxclient.Limits {
+	tests := c.limits()
+	tests.MemoryBytes, tests.CPUs = int64(c.TestMemory), c.TestCPUs
+	return map[string]sandboxclient.Limits{runs.App: tests}
+}
+
+// appTimeouts are the ceilings of what runs longer than others may.
+func (c Config) appTimeouts() map[string]time.Duration {
+	return map[string]time.Duration{runs.App: c.MaxRunTimeout}
 }
 
 // output is how much of an execution's output is kept and borne.

@@ -16,7 +16,7 @@ import (
 // Every route competes with its kind; only what takes long competes with work.
 func TestLimiters_coverEveryRoute(t *testing.T) {
 	limits := newLimiters(defaults(), prometheus.NewPedanticRegistry())
-	for _, r := range routes(sandboxclient.New(sandboxclient.Options{}), defaults(), sandboxapi.Document{}) {
+	for _, r := range routes(sandboxclient.New(sandboxclient.Options{}), nil, defaults(), sandboxapi.Document{}) {
 		if limits[r.kind] == nil {
 			t.Errorf("%s %s is of kind %q", r.method, r.path, r.kind)
 		}

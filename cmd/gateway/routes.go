@@ -12,7 +12,9 @@ import (
 	"sandgate/handlers/notebook"
 	"sandgate/handlers/sandboxapi"
 	"sandgate/handlers/search"
+	"sandgate/handlers/testrunner"
 	"sandgate/internal/httpapi"
+	"sandgate/internal/runs"
 	"sandgate/sandboxclient"
 )
 
@@ -26,7 +28,7 @@ type route struct {
 }
 
 // routes lists every route, in the order in which a visitor meets them.
-func routes(client *sandboxclient.Client, cfg Config, capabilities sandboxapi.Document) []route {
+func routes(client *sandboxclient.Client, engine *runs.Engine, cfg Config, capabilities sandboxapi.Document) []route {
 	runner := coderunner.New(func(owner, name string) coderunner.Sandbox {
 		ephemeral := name != coderunner.Playground
 		return client.Sandbox(sandboxclient.Ref{Owner: owner, App: coderunner.App, Name: name, Ephemeral: ephemeral})
@@ -42,6 +44,7 @@ func routes(client *sandboxclient.Client, cfg Config, capabilities sandboxapi.Do
 	})
 
 	running := executions.New(client)
+	tests := testrunner.New(engine, engine)
 
 	return []route{
 		{"POST", "/run", "language=&timeout=&fresh=&onDisconnect=", coderunner.App, working, "run the body as Python, or javascript, or bash; variables persist", runner.Run},
@@ -51,6 +54,13 @@ func routes(client *sandboxclient.Client, cfg Config, capabilities sandboxapi.Do
 		{"GET", "/notebook", "notebook=&language=", notebook.App, steering, "what the notebook is doing", notebooks.State},
 		{"POST", "/notebook/interrupt", "notebook=&language=", notebook.App, steering, "end the cell that runs, keep the variables", notebooks.Interrupt},
 		{"DELETE", "/notebook", "notebook=&language=&files=", notebook.App, steering, "restart the notebook: forget the variables, and with files=true the files too", notebooks.Restart},
+
+		{"POST", "/tests", "", testrunner.App, viewing, "clone the repository whose address is the body, npm ci, npm test, all live", tests.Start},
+		{"GET", "/tests", "limit=&after=", testrunner.App, steering, "the runs that there were, newest first", tests.List},
+		{"GET", "/tests/:run", "", testrunner.App, steering, "the summary of a run; its path is in Location", tests.Get},
+		{"GET", "/tests/:run/events", "after=", testrunner.App, viewing, "its events, from the first one on, as Server-Sent Events", tests.Events},
+		{"GET", "/tests/:run/artifacts/*", "", testrunner.App, working, "a file that it left", tests.Artifact},
+		{"DELETE", "/tests/:run", "", testrunner.App, steering, "end it with everything it started", tests.Cancel},
 
 		{"GET", "/executions/:id", "", executions.App, steering, "the state of a run or cell; its id is in Location", running.Get},
 		{"GET", "/executions/:id/events", "after=", executions.App, viewing, "its events, kept and to come, as Server-Sent Events", running.Events},
@@ -84,7 +94,7 @@ func (r route) parameters() []string {
 // index is the list of routes as GET / answers it.
 func index(all []route, host string) string {
 	var b strings.Builder
-	b.WriteString("Sandgate runs code, notebooks, files and search in isolated sandboxes.\n\n")
+	b.WriteString("Sandgate runs code, notebooks, files, search and tests in isolated sandboxes.\n\n")
 	for _, r := range all {
 		path := r.path
 		if r.query != "" {

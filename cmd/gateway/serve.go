@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sandgate/internal/httpapi"
+	"sandgate/internal/runs"
 	"sandgate/internal/store"
 	"sandgate/sandboxclient"
 )
@@ -70,7 +71,7 @@ func serve(ctx context.Context, cfg Config, stdout, stderr io.Writer) (err error
 
 	api := httpapi.New(httpapi.Options{Logger: log, Registry: registry, Guard: httpapi.NewGuard(cfg.hosts())})
 	mountPages(api)
-	mount(api, routes(sandboxes.client, cfg, sandboxes.proof.document), newLimiters(cfg, registry))
+	mount(api, routes(sandboxes.client, sandboxes.runs, cfg, sandboxes.proof.document), newLimiters(cfg, registry))
 	server := newServer(api, log)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(apps) }() // ends with the server's shutdown
@@ -85,13 +86,14 @@ func serve(ctx context.Context, cfg Config, stdout, stderr io.Writer) (err error
 	}
 	ready.set(false)
 	notify(log, daemon.SdNotifyStopping)
-	server.stop(cfg.ShutdownGrace)
+	server.stop(cfg.ShutdownGrace, func() error { return endRuns(sandboxes.runs) })
 	return err
 }
 
 // opened is what serving needs of the sandboxes.
 type opened struct {
 	client *sandboxclient.Client
+	runs   *runs.Engine
 	proof  proof
 }
 
@@ -133,16 +135,25 @@ func openClient(ctx context.Context, cfg Config, log *slog.Logger, registry prom
 		return opened{}, nil, err
 	}
 	proof.document = outside.add(proof.document, log)
-	client := newClient(cfg, driver, records, state.key, outside, log, registry)
+	wanted, err := wantedRuns(ctx, records)
+	if err != nil {
+		return opened{}, nil, err
+	}
+	client := newClient(cfg, driver, records, state.key, outside, wanted, log, registry)
 	undo.add(func() error { return endSandboxes(client) })
 	if err := client.Adopt(ctx); err != nil {
 		return opened{}, nil, fmt.Errorf("take over what an earlier gateway left: %w", err)
 	}
 	undo.add(reap(client))
-	return opened{client, proof}, undo.close, nil
+	engine, closeRuns, err := openRuns(ctx, cfg, client, records, outside.policy, log, registry)
+	if err != nil {
+		return opened{}, nil, err
+	}
+	undo.add(closeRuns)
+	return opened{client, engine, proof}, undo.close, nil
 }
 
-func newClient(cfg Config, driver sandboxclient.Driver, records sandboxclient.Records, key []byte, out outside, log *slog.Logger, registry prometheus.Registerer) *sandboxclient.Client {
+func newClient(cfg Config, driver sandboxclient.Driver, records sandboxclient.Records, key []byte, out outside, wanted func(sandboxclient.Ref) bool, log *slog.Logger, registry prometheus.Registerer) *sandboxclient.Client {
 	return sandboxclient.New(sandboxclient.Options{
 		Driver:         driver,
 		Records:        records,
@@ -152,6 +163,9 @@ func newClient(cfg Config, driver sandboxclient.Driver, records sandboxclient.Re
 		MaxTimeout:     cfg.MaxTimeout,
 		Output:         cfg.output(),
 		Limits:         cfg.limits(),
+		AppLimits:      cfg.appLimits(),
+		AppTimeouts:    cfg.appTimeouts(),
+		Wanted:         wanted,
 		MaxRunning:     cfg.MaxRunning,
 		MaxExisting:    cfg.MaxSandboxes,
 		QueueTime:      cfg.QueueTime,

@@ -42,13 +42,17 @@ func newServer(handler http.Handler, log *slog.Logger) *server {
 }
 
 // stop takes no new requests, lets those that run end within the grace, then
-// tells the rest to end, and at last closes what does not listen.
-func (s *server) stop(grace time.Duration) {
+// ends the work that they follow, tells the rest to end, and at last closes what
+// does not listen.
+func (s *server) stop(grace time.Duration, endWork func() error) {
 	defer s.cutOff(httpapi.ErrStopping)
 	if s.shutdown(grace) {
 		return
 	}
 	s.log.Info("ending the requests that outlast their grace", "grace", grace)
+	if err := endWork(); err != nil { // told to who follows, by the work's last event
+		s.log.Error("work did not end", "error", err)
+	}
 	s.cutOff(httpapi.ErrStopping)
 	if s.shutdown(cutOffTime) {
 		return

@@ -62,7 +62,7 @@ func TestServer_requestsEndWithinTheGrace(t *testing.T) {
 		}
 	})
 	s.RegisterOnShutdown(func() { close(stopping) })
-	s.stop(time.Minute)
+	s.stop(time.Minute, noWork)
 	if got := <-answer; got != "done" {
 		t.Errorf("answered %q", got)
 	}
@@ -75,7 +75,7 @@ func TestServer_requestsAreToldToEnd(t *testing.T) {
 			_, _ = w.Write([]byte("told"))
 		}
 	})
-	s.stop(0)
+	s.stop(0, noWork)
 	if got := <-answer; got != "told" {
 		t.Errorf("answered %q", got)
 	}
@@ -150,7 +150,7 @@ func TestNotify(t *testing.T) {
 // The list at the root names every route, and every route is answered.
 func TestRoutes(t *testing.T) {
 	client := sandboxclient.New(sandboxclient.Options{})
-	all := routes(client, defaults(), sandboxapi.Document{})
+	all := routes(client, nil, defaults(), sandboxapi.Document{})
 	api := httpapi.New(httpapi.Options{Logger: quiet, Registry: prometheus.NewRegistry(), Guard: httpapi.NewGuard(nil)})
 	mount(api, all, newLimiters(defaults(), prometheus.NewRegistry()))
 	list := ask(api, "GET", "/").Body.String()
@@ -170,7 +170,7 @@ func TestRoutes(t *testing.T) {
 // A parameter that a route does not have is refused by every route, in words
 // that name those it has; those it has are not.
 func TestRoutes_unknownParameters(t *testing.T) {
-	all := routes(sandboxclient.New(sandboxclient.Options{}), defaults(), sandboxapi.Document{})
+	all := routes(sandboxclient.New(sandboxclient.Options{}), nil, defaults(), sandboxapi.Document{})
 	for i := range all {
 		all[i].handler = func(c echo.Context) error { return c.NoContent(http.StatusNoContent) }
 	}
@@ -195,3 +195,5 @@ func ask(h http.Handler, method, target string) *httptest.ResponseRecorder {
 	h.ServeHTTP(w, r)
 	return w
 }
+
+func noWork() error { return nil }

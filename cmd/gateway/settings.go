@@ -30,6 +30,7 @@ func settings(c *Config) []group {
 	f = heading("State")
 	f.StringVar(&c.StateDir, "state-dir", c.StateDir, "`DIR` of workspaces, key and database; for root alone")
 	f.StringVar(&c.Database, "database", c.Database, "`FILE` of the database; empty: db in the state directory")
+	f.StringVar(&c.Objects, "objects", c.Objects, "`DIR` of logs and artifacts of test runs; empty: objects in the state directory")
 
 	f = heading("Sandboxes")
 	f.StringVar(&c.Driver, "driver", c.Driver, "what makes sandboxes, a `NAME`: local (on this host)")
@@ -57,6 +58,16 @@ func settings(c *Config) []group {
 	f.Var(&c.EgressProxy, "egress-proxy", "`URL` of the proxy that the gateway itself must use; empty: as HTTPS_PROXY and NO_PROXY say")
 	f.Var(&c.EgressMaxBytes, "egress-max-bytes", "most that one run of a sandbox may send and receive, a `SIZE`")
 	f.StringVar(&c.NPMRegistry, "npm-registry", c.NPMRegistry, "`URL` of the npm registry for sandboxes; empty: the one of this host's npm; none: none")
+
+	f = heading("Test runs")
+	f.IntVar(&c.MaxRuns, "max-runs", c.MaxRuns, "`NUMBER` of test runs that work at once; others wait for their turn")
+	f.IntVar(&c.MaxQueuedRuns, "max-queued-runs", c.MaxQueuedRuns, "`NUMBER` of test runs that may wait for their turn")
+	f.DurationVar(&c.RunTimeout, "run-timeout", c.RunTimeout, "`TIME` that a test run may take if its request does not say")
+	f.DurationVar(&c.MaxRunTimeout, "max-run-timeout", c.MaxRunTimeout, "most `TIME` that a test run can ask for")
+	f.DurationVar(&c.RunRetention, "run-retention", c.RunRetention, "`TIME` for which a test run is kept after its end, with its events and artifacts")
+	f.Var(&c.MaxArtifacts, "max-artifacts", "artifacts of one test run that are kept, a `SIZE`")
+	f.Var(&c.TestMemory, "test-memory", "memory of the sandbox of a test run, a `SIZE`")
+	f.Float64Var(&c.TestCPUs, "test-cpus", c.TestCPUs, "processors of the sandbox of a test run, a `NUMBER`")
 
 	f = heading("Requests")
 	f.IntVar(&c.MaxRequests, "max-requests", c.MaxRequests, "`NUMBER` of requests that are worked on at once; as many more may wait")

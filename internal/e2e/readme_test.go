@@ -13,7 +13,7 @@ import (
 
 // The documents whose console blocks are run as they stand, each on a gateway
 // of its own.
-var documents = []string{"README.md", "docs/code.md", "docs/executions.md", "docs/files.md", "docs/isolation.md", "docs/limits.md"}
+var documents = []string{"README.md", "docs/code.md", "docs/executions.md", "docs/files.md", "docs/isolation.md", "docs/limits.md", "docs/tests.md"}
 
 func TestDocuments_examplesAnswerAsTheySay(t *testing.T) {
 	for _, name := range documents {
@@ -27,13 +27,35 @@ func TestDocuments_examplesAnswerAsTheySay(t *testing.T) {
 			if len(examples) == 0 {
 				t.Fatal("no examples")
 			}
-			g := start(t)
-			dir := t.TempDir()
+			stage := openStage(t, string(text))
 			for _, ex := range examples {
-				ex.check(t, g, dir)
+				ex.check(t, stage)
 			}
 		})
 	}
+}
+
+// exampleRepository is the address that documents clone from.
+const exampleRepository = "https://git.example/you/project.git"
+
+// A stage is where the examples of one document are run.
+type stage struct {
+	*sandboxtest.Gateway
+	dir        string
+	repository string // what stands for exampleRepository
+}
+
+// openStage starts a gateway, and where a document clones, a git server for it.
+func openStage(t *testing.T, text string) stage {
+	t.Helper()
+	if !strings.Contains(text, exampleRepository) {
+		return stage{Gateway: start(t), dir: t.TempDir(), repository: exampleRepository}
+	}
+	l := openLab(t)
+	project := l.project("you/project", plain("node --test", map[string]string{
+		"sum.test.js": "const test = require('node:test')\ntest('adds', () => {})\ntest('subtracts', () => {})\n",
+	}))
+	return stage{Gateway: l.Gateway, dir: t.TempDir(), repository: project}
 }
 
 // example is one "$ command" of a console block with the output below it.
@@ -59,15 +81,17 @@ func parseExamples(text string) []example {
 
 // check runs the command in a shell and compares its output; … in what is
 // wanted stands for anything.
-func (ex example) check(t *testing.T, g *sandboxtest.Gateway, dir string) {
+func (ex example) check(t *testing.T, s stage) {
 	t.Helper()
-	command := strings.ReplaceAll(ex.command, "localhost:8787", strings.TrimPrefix(g.URL, "http://"))
+	command := strings.ReplaceAll(ex.command, "localhost:8787", strings.TrimPrefix(s.URL, "http://"))
+	command = strings.ReplaceAll(command, exampleRepository, s.repository)
+	want := strings.ReplaceAll(ex.want, exampleRepository, s.repository)
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", strings.ReplaceAll(command, "curl ", "curl -sS "))
-	cmd.Dir = dir
+	cmd.Dir = s.dir
 	out, err := cmd.CombinedOutput()
 	got := strings.TrimSuffix(string(out), "\n")
-	pattern := strings.ReplaceAll(regexp.QuoteMeta(ex.want), "…", "(?s:.*)")
+	pattern := strings.ReplaceAll(regexp.QuoteMeta(want), "…", "(?s:.*)")
 	if err != nil || !regexp.MustCompile(`^`+pattern+`$`).MatchString(got) {
-		t.Errorf("$ %s\n got: %s (%v)\nwant: %s", ex.command, got, err, ex.want)
+		t.Errorf("$ %s\n got: %s (%v)\nwant: %s", command, got, err, want)
 	}
 }

@@ -1,0 +1,331 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"sandgate/internal/sandboxtest"
+)
+
+// TestRuns are those that share one gateway.
+func TestRuns(t *testing.T) {
+	t.Parallel()
+	sandboxtest.Require(t)
+	l := openLab(t)
+	for name, check := range map[string]func(*testing.T, lab){
+		"fails":        testFails,
+		"passes":       testPasses,
+		"staleLock":    testStaleLock,
+		"noLock":       testNoLock,
+		"private":      testPrivate,
+		"missing":      testMissing,
+		"timesOut":     testTimesOut,
+		"hangs":        testHangs,
+		"large":        testLargeOutput,
+		"canceled":     testCanceled,
+		"disconnected": testDisconnected,
+		"resumed":      testResumed,
+		"asJSON":       testAsJSON,
+		"artifacts":    testArtifacts,
+		"attack":       testAttack,
+		"ownCommand":   testOwnCommand,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check(t, l)
+		})
+	}
+}
+
+const nodeTests = "const test = require('node:test')\ntest('adds', () => {})\n"
+
+func testPasses(t *testing.T, l lab) {
+	s := l.test(t, " "+l.project("passes", plain("node --test", map[string]string{"a.test.js": nodeTests}))+"\n")
+	end := s.end().ended(t, "test", 0)
+	if r := end.Results; r == nil || r.Framework != "node:test" || r.Passed != 1 || r.Total != 1 || end.ResultsDisagree {
+		t.Errorf("results %+v", r)
+	}
+	if first := s.seen[0]; first.Type != "start" || first.Seq != "1" || first.Command != "npm ci && npm test" || "/tests/"+first.Run != s.location {
+		t.Errorf("first %+v at %s", first, s.location)
+	}
+	sum := l.summary(t, s.location)
+	if sum.Phase != "test" || sum.Status != "exited" || sum.ExitCode == nil || *sum.ExitCode != 0 || sum.Results == nil || len(sum.Commit) != 40 {
+		t.Errorf("summary %+v", sum)
+	}
+}
+
+func testFails(t *testing.T, l lab) {
+	s := l.test(t, l.project("fails", plain("node --test", map[string]string{
+		"a.test.js": nodeTests + "test('subtracts', () => { throw new Error('wrong') })\n",
+	})))
+	end := s.end().ended(t, "test", 1)
+	if r := end.Results; r == nil || r.Failed != 1 || r.Passed != 1 || len(r.Failures) != 1 || r.Failures[0].Name != "subtracts" {
+		t.Errorf("results %+v", r)
+	}
+}
+
+func testStaleLock(t *testing.T, l lab) {
+	files := plain("true", nil)
+	files["package.json"] = &fstest.MapFile{Data: []byte(`{"name":"plain","version":"1.0.0","dependencies":{"left-pad":"1.3.0"}}`)}
+	s := l.test(t, l.project("stale", files))
+	end := s.end()
+	if end.Type != "complete" || end.Phase != "install" || end.ExitCode == nil || *end.ExitCode == 0 || end.Results != nil {
+		t.Errorf("%+v", end)
+	}
+	if !strings.Contains(s.output(), "npm ci") {
+		t.Errorf("npm's words are not passed on: %s", s.output())
+	}
+}
+
+func testNoLock(t *testing.T, l lab) {
+	files := plain("echo tested", nil)
+	delete(files, "package-lock.json")
+	s := l.test(t, l.project("nolock", files))
+	s.end().ended(t, "test", 0)
+	if !s.warned("no_lock_file") || l.summary(t, s.location).Command != "npm install && npm test" {
+		t.Errorf("not told: %s", s.story())
+	}
+}
+
+// A repository that asks who one is fails at once, and with credentials is
+// cloned, which nobody gets to see.
+func testPrivate(t *testing.T, l lab) {
+	repo := l.git.AddRepository("private.git", plain("git config -l; cat .git/config; env", nil), sandboxtest.GitOptions{User: "me", Password: "hunter2"})
+	began := time.Now()
+	l.test(t, repo.URL).end().failed(t, "clone", "forbidden", "")
+	if took := time.Since(began); took > time.Minute {
+		t.Errorf("told after %s", took)
+	}
+	s := l.test(t, strings.Replace(repo.URL, "http://", "http://me:hunter2@", 1))
+	s.end().ended(t, "test", 0)
+	for where, text := range map[string]string{
+		"the events":  s.output(),
+		"the summary": ask(t, http.MethodGet, l.URL+s.location, "").body,
+		"the log":     l.Log(),
+	} {
+		if strings.Contains(text, "hunter2") {
+			t.Errorf("the password is in %s", where)
+		}
+	}
+}
+
+func testMissing(t *testing.T, l lab) {
+	l.test(t, l.git.URL+"/nothing.git").end().failed(t, "clone", "not_found", "")
+	for body, status := range map[string]int{
+		"":                               400,
+		"--upload-pack=touch x":          400,
+		"EXT::sh -c id":                  400,
+		"file:///etc":                    403,
+		"ssh://git@github.com/x/y":       403,
+		"http://github.com/x/y":          403,
+		"https://169.254.169.254/latest": 403,
+		"https://[::1]:8787/x":           403,
+		"https://example.org/not/on/the/list.git":           403,
+		`{"repository":"https://github.com/x/y","cmd":"x"}`: 400,
+	} {
+		a := ask(t, http.MethodPost, l.URL+"/tests", body)
+		if a.status != status {
+			t.Errorf("%s: %d %s, want %d", body, a.status, a.body, status)
+		}
+	}
+	ask(t, http.MethodPost, l.URL+"/tests", "https://example.org/x.git").has(403, "--egress-allow")
+	ask(t, http.MethodGet, l.URL+"/tests/00000000-0000-4000-8000-000000000000", "").has(404)
+}
+
+func testTimesOut(t *testing.T, l lab) {
+	s := l.test(t, order(l.project("slow", plain("echo begun; sleep 600", nil)), map[string]any{"timeout": 25}))
+	if end := s.end(); end.Type != "complete" || end.Status != "timed_out" {
+		t.Errorf("%+v", end)
+	}
+}
+
+func testHangs(t *testing.T, l lab) {
+	s := l.test(t, l.project("hangs", plain("node hang.js", map[string]string{
+		"hang.js": "console.log('TAP version 13\\nok 1 - adds\\n1..1\\n# tests 1\\n# pass 1\\n# fail 0'); require('net').createServer().listen(0)",
+	})))
+	end := s.end()
+	if end.Type != "complete" || end.Status != "timed_out" || end.Phase != "test" || end.Results == nil || !s.warned("did_not_exit") {
+		t.Errorf("%+v", end)
+	}
+}
+
+// All of what is printed reaches the viewer, in order, and the gateway bears it.
+func testLargeOutput(t *testing.T, l lab) {
+	const lines = 1_000_000 // of some 50 bytes
+	s := l.test(t, l.project("large", plain("node print.js", map[string]string{
+		"print.js": "const fs = require('fs'); let s = ''; for (let i = 0; i < " + fmt.Sprint(lines) + "; i++) { s += i + ' ' + 'x'.repeat(43) + '\\n'; if (s.length > 65536 || i === " + fmt.Sprint(lines-1) + ") { fs.writeSync(1, s); s = '' } }",
+	})))
+	s.until("the tests", func(e testEvent) bool { return e.Phase == "test" && e.State == "started" })
+	s.says("> node print.js\n")
+	var rest strings.Builder
+	for {
+		e, ok := s.next()
+		if !ok {
+			t.Fatal("the stream broke")
+		}
+		if s.seen = nil; e.Type != "stdout" {
+			break
+		}
+		rest.WriteString(e.Data)
+	}
+	next := 0
+	for line := range strings.Lines(strings.TrimPrefix(rest.String(), "\n")) {
+		if !strings.HasPrefix(line, fmt.Sprint(next, " x")) {
+			t.Fatalf("line %d is %.40q", next, line)
+		}
+		next++
+	}
+	if next != lines {
+		t.Errorf("%d lines of %d", next, lines)
+	}
+	if end := s.end().ended(t, "test", 0); end.Truncated {
+		t.Error("truncated")
+	}
+}
+
+func testCanceled(t *testing.T, l lab) {
+	s := l.test(t, l.project("canceled", plain("echo begun; sh -c 'setsid sleep 600 & sleep 600'", nil)))
+	s.says("begun\n")
+	ask(t, http.MethodDelete, l.URL+s.location, "").has(204)
+	if end := s.end(); end.Type != "complete" || end.Status != "canceled" {
+		t.Errorf("%+v", end)
+	}
+	ask(t, http.MethodDelete, l.URL+s.location, "").has(204)
+	if sum := l.summary(t, s.location); sum.Status != "canceled" {
+		t.Errorf("%+v", sum)
+	}
+}
+
+func testDisconnected(t *testing.T, l lab) {
+	project := l.project("left", plain("echo begun; sleep 5; echo done", nil))
+	for policy, status := range map[string]string{"cancel": "canceled", "continue": "exited"} {
+		s := l.test(t, order(project, map[string]any{"onDisconnect": policy}))
+		s.says("begun\n")
+		s.leave()
+		again := l.again(t, s.location, "0")
+		if end := again.end(); end.Status != status || strings.Contains(again.output(), "\ndone\n") != (policy == "continue") {
+			t.Errorf("%s: %+v", policy, end)
+		}
+	}
+}
+
+// A viewer who comes back after event 40 reads exactly from 41 on, before the
+// end and after it.
+func testResumed(t *testing.T, l lab) {
+	s := l.test(t, l.project("resumed", plain("for i in $(seq 60); do echo line $i; sleep 0.05; done", nil)))
+	s.until("event 40", func(e testEvent) bool { return e.Seq == "40" })
+	s.leave()
+	for _, when := range []string{"while it runs", "after its end"} {
+		again := l.again(t, s.location, "40")
+		again.end().ended(t, "test", 0)
+		for i, e := range again.seen {
+			if e.Seq != fmt.Sprint(41+i) {
+				t.Fatalf("%s: event %s is the %dth after 40", when, e.Seq, i+1)
+			}
+		}
+		whole := l.again(t, s.location, "")
+		whole.end()
+		if got, want := again.output(), whole.output(); !strings.HasSuffix(want, got) || !strings.HasSuffix(got, "line 60\n") {
+			t.Errorf("%s: read %q of %q", when, got, want)
+		}
+		if len(whole.seen) != 40+len(again.seen) {
+			t.Errorf("%s: %d events after 40, of %d", when, len(again.seen), len(whole.seen))
+		}
+	}
+	last := l.again(t, s.location, "0")
+	end := last.end()
+	ask(t, http.MethodGet, l.URL+s.location+"/events?after="+end.Seq, "").has(http.StatusNoContent)
+}
+
+func testAsJSON(t *testing.T, l lab) {
+	a := ask(t, http.MethodPost, l.URL+"/tests", l.project("json", plain("true", nil)), "Accept", "application/json").has(202, `"status":`, `"artifacts":[]`)
+	location := a.header.Get("Location")
+	l.again(t, location, "0").end().ended(t, "test", 0)
+	var list struct {
+		Runs []struct{ ID, Status string }
+		Next string
+	}
+	if err := json.Unmarshal([]byte(ask(t, http.MethodGet, l.URL+"/tests?limit=100", "").has(200).body), &list); err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for _, run := range list.Runs {
+		found = found || "/tests/"+run.ID == location && run.Status == "exited"
+	}
+	if !found {
+		t.Errorf("%s is not in %+v", location, list)
+	}
+}
+
+func testArtifacts(t *testing.T, l lab) {
+	script := `mkdir -p out/deep node_modules/x; echo report > out/deep/r.txt; echo '<script>' > out/page.html; ` +
+		`ln -s /etc/passwd out/passwd; ln -s /etc out/etc; ln -s /workspace/.home out/home; mkfifo out/fifo; echo no > node_modules/x/a.txt; exit 3`
+	s := l.test(t, order(l.project("artifacts", plain(script, nil)), map[string]any{"artifacts": []string{"out/**", "**/a.txt"}}))
+	end := s.end().ended(t, "test", 3)
+	var names []string
+	for _, a := range end.Artifacts {
+		names = append(names, a.Name)
+	}
+	if got := strings.Join(names, " "); got != "out/deep/r.txt out/page.html" {
+		t.Errorf("kept %s", got)
+	}
+	if !s.warned("artifact_skipped") {
+		t.Error("the link is not told of")
+	}
+	for _, a := range end.Artifacts {
+		got := ask(t, http.MethodGet, l.URL+a.URL, "").has(200)
+		if int64(len(got.body)) != a.Size || !strings.HasPrefix(got.header.Get("Content-Disposition"), "attachment") ||
+			got.header.Get("X-Content-Type-Options") != "nosniff" || !strings.HasPrefix(got.header.Get("Content-Security-Policy"), "sandbox") {
+			t.Errorf("%s: %q %v", a.Name, got.body, got.header)
+		}
+	}
+	ask(t, http.MethodGet, l.URL+s.location+"/artifacts/out/passwd", "").has(404)
+	ask(t, http.MethodGet, l.URL+s.location+"/artifacts/../../../etc/passwd", "").has(404)
+}
+
+// What an install script tries reaches nothing, and harms nobody.
+func testAttack(t *testing.T, l lab) {
+	secret := l.Dir + "/key"
+	if _, err := os.Stat(secret); err != nil {
+		t.Fatal(err)
+	}
+	files := plain("echo tested", map[string]string{"attack.sh": `
+for url in http://169.254.169.254/latest/meta-data/ http://[fd00:ec2::254]/ ` + l.URL + `/ ` + l.Admin + `/metrics https://example.org/; do
+	curl -sf -m 5 -o /dev/null "$url" && echo "REACHED $url"
+	curl -sf -m 5 --noproxy '*' -o /dev/null "$url" && echo "REACHED $url past the proxy"
+done
+getent hosts example.org && echo "REACHED a name server"
+cat ` + secret + ` /etc/shadow 2>/dev/null && echo "REACHED a file of the host"
+sh -c ':(){ :|:& };:' 2>/dev/null
+bash -c ':(){ :|:& };:' 2>/dev/null &
+sleep 3
+echo attacked
+`})
+	files["package.json"] = &fstest.MapFile{Data: []byte(`{"name":"plain","version":"1.0.0","scripts":{"postinstall":"bash attack.sh","test":"echo tested"}}`)}
+	s := l.test(t, order(l.project("attack", files), map[string]any{"command": "npm ci --foreground-scripts; echo survived"}))
+	end := s.end()
+	out := s.output()
+	if strings.Contains(out, "REACHED") || !strings.Contains(out, "attacked") && end.Status == "exited" {
+		t.Errorf("%+v\n%s", end, out)
+	}
+	if !s.warned("egress_refused") {
+		t.Error("what was refused is not told")
+	}
+	run(t, l.Gateway, "1")
+}
+
+func testOwnCommand(t *testing.T, l lab) {
+	s := l.test(t, order(l.project("own", plain("false", nil)), map[string]any{
+		"command": `echo "$GREETING from $PWD $CI" | tee greeting; exit 5`, "env": map[string]string{"GREETING": "hello"},
+	}))
+	s.end().ended(t, "test", 5)
+	if !strings.Contains(s.output(), "hello from /workspace/app true\n") {
+		t.Errorf("%s", s.output())
+	}
+}

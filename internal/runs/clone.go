@@ -1,0 +1,81 @@
+package runs
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"sandgate/sandboxclient"
+	"sandgate/sandboxclient/wire"
+)
+
+// maxGitSays bounds what is kept of each stream of git, to find out what became
+// of a clone. Its last words say it.
+const maxGitSays = 64 << 10
+
+// checkout gives a request's repository as what is to be checked out, if that
+// makes sense and is allowed.
+func (e *Engine) checkout(req Request) (sandboxclient.Checkout, error) {
+	if err := req.check(); err != nil {
+		return sandboxclient.Checkout{}, err
+	}
+	c := sandboxclient.Checkout{
+		Repository: req.Repository, Ref: req.Ref, Dir: appDir, Depth: 1,
+		Submodules: req.Submodules, LFS: req.LFS,
+	}
+	_, host, port, malformed := authority(c.Public())
+	c.AllowHTTP = malformed == nil && e.opts.Egress.PrivateAllowed(host, port)
+	if _, err := c.Command(); err != nil {
+		return sandboxclient.Checkout{}, err
+	}
+	if malformed != nil {
+		return sandboxclient.Checkout{}, malformed
+	}
+	return c, e.opts.Egress.Permits(App, host, port)
+}
+
+// hasCredentials says whether a repository's address holds a user or a password.
+func hasCredentials(address string) bool {
+	u, err := url.Parse(strings.TrimSpace(address))
+	return err == nil && u.User != nil
+}
+
+// clonePhase checks the repository out. Machine-readable lines on its stdout
+// are for us; what git says on stderr is shown.
+func (r *run) clonePhase() phase {
+	var said struct{ stdout, stderr tail }
+	return phase{
+		name: PhaseClone, place: 1, hidden: wire.EventStdout,
+		command: func(context.Context) (sandboxclient.Command, string, error) {
+			cmd, err := r.source.Command()
+			return cmd, strings.TrimSpace("git clone --depth 1 " + r.source.Public()), err
+		},
+		keep: func(stream string, data []byte) {
+			if stream == wire.EventStdout {
+				said.stdout.add(data)
+				return
+			}
+			said.stderr.add(data)
+		},
+		ended: func(exit sandboxclient.Exit) (report, error) {
+			if err := r.source.Failure(exit, said.stderr.data); err != nil {
+				return report{}, err
+			}
+			out := sandboxclient.ParseCheckout(said.stdout.data)
+			if out.Commit == "" {
+				return report{}, sandboxclient.Errorf(sandboxclient.CodeBadGateway, "The clone ended without a commit")
+			}
+			return report{out.Commit, out.Warnings}, nil
+		},
+	}
+}
+
+// A tail is the end of what a stream said.
+type tail struct{ data []byte }
+
+func (t *tail) add(data []byte) {
+	t.data = append(t.data, data...)
+	if over := len(t.data) - maxGitSays; over > 0 {
+		t.data = append(t.data[:0], t.data[over:]...)
+	}
+}

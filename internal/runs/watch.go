@@ -1,0 +1,142 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"sandgate/sandboxclient"
+	"sandgate/sandboxclient/wire"
+)
+
+// A watcher reads one phase's events into the log.
+type watcher struct {
+	run   *run
+	phase phase
+	shown string // the command
+	seen  int64  // number of the sandbox's event up to which the log has them
+
+	exit *sandboxclient.Exit
+	err  error // we failed
+}
+
+// read reads to the phase's end, or to what keeps from it.
+func (w *watcher) read(ctx context.Context, begun bool) {
+	for e, err := range w.open(ctx, begun) {
+		if err == nil {
+			err = w.take(e)
+		}
+		if err != nil {
+			w.err = err
+			return
+		}
+	}
+	if w.exit == nil {
+		w.err = sandboxclient.Errorf(sandboxclient.CodeUnavailable, "The end of the %s phase was not told", w.phase.name)
+	}
+}
+
+// take writes one of the sandbox's events into the log.
+func (w *watcher) take(e sandboxclient.Event) error {
+	source := w.phase.source(e.Seq)
+	switch e.Type {
+	case wire.EventStdout, wire.EventStderr:
+		return w.takeOutput(source, e)
+	case wire.EventComplete:
+		return w.takeEnd(source, *e.Exit)
+	case wire.EventError:
+		return sandboxclient.Errorf(sandboxclient.Code(e.Code), "%s", e.Message)
+	}
+	if e.Seq <= w.seen {
+		return nil
+	}
+	switch e.Type {
+	case wire.EventStart:
+		w.run.testing = now()
+		return w.run.note(source, phaseEvent{
+			head: newHead(eventPhase, now()), Phase: w.phase.name, State: phaseStarted, Command: w.shown,
+		})
+	case wire.EventWarning:
+		return w.takeWarning(source, e)
+	case wire.EventGap:
+		w.run.truncate()
+		return w.run.warn(source, outputLost, fmt.Sprintf(
+			"%d bytes of output came faster than they were read, or while the gateway was away, and are lost", e.Gap.Bytes))
+	}
+	return nil
+}
+
+func (w *watcher) takeOutput(source int64, e sandboxclient.Event) error {
+	if w.phase.keep != nil {
+		w.phase.keep(e.Type, e.Data)
+	}
+	if e.Seq <= w.seen || e.Type == w.phase.hidden {
+		return nil
+	}
+	return w.run.print(source, e)
+}
+
+func (w *watcher) takeWarning(source int64, e sandboxclient.Event) error {
+	if e.Code == outputTruncated {
+		return w.run.tellTruncated(source)
+	}
+	return w.run.warn(source, e.Code, e.Message)
+}
+
+// takeEnd tells the end of the phase, and what it means.
+func (w *watcher) takeEnd(source int64, exit sandboxclient.Exit) error {
+	w.exit = &exit
+	if exit.Truncated {
+		w.run.truncate()
+	}
+	if w.stopped(errDidNotExit) {
+		exit.Status = sandboxclient.StatusTimedOut
+		if err := w.run.warn(source, "did_not_exit", fmt.Sprintf(
+			"The tests printed their summary, but the program did not end within %s and was ended; something keeps it alive: a server, a timer or a connection that is not closed",
+			w.run.engine.opts.ExitGrace)); err != nil {
+			return err
+		}
+	}
+	var say report
+	var failure error
+	if w.phase.ended != nil && exit.Status != sandboxclient.StatusCanceled {
+		say, failure = w.phase.ended(exit)
+	}
+	for _, warning := range say.warnings {
+		if err := w.run.warn(source, warning.Code, warning.Message); err != nil {
+			return err
+		}
+	}
+	return errors.Join(w.tellEnd(source, exit, say), failure)
+}
+
+func (w *watcher) tellEnd(source int64, exit sandboxclient.Exit, say report) error {
+	if say.commit != "" {
+		w.run.mark(func(s *Summary) { s.Commit = say.commit })
+	}
+	e := phaseEvent{
+		head: newHead(eventPhase, now()), Phase: w.phase.name, State: phaseEnded,
+		DurationMS: &exit.DurationMS, ExitCode: &exit.ExitCode, Signal: exit.Signal, Commit: say.commit,
+	}
+	if exit.Status != sandboxclient.StatusExited {
+		e.Status = string(exit.Status)
+	}
+	if err := w.run.note(source, e); err != nil {
+		return err
+	}
+	return w.run.events.Sync() // what has been done need not be done again
+}
+
+// stopped says whether the phase was ended for this reason.
+func (w *watcher) stopped(cause error) bool {
+	return w.exit.Status == sandboxclient.StatusCanceled && errors.Is(context.Cause(w.run.ctx), cause)
+}
+
+// verdict is what the phase came to. A program that ended by itself just before
+// it was canceled has ended by itself.
+func (w *watcher) verdict() verdict {
+	if w.err != nil || w.exit == nil {
+		return w.run.cut(w.phase.name, w.err)
+	}
+	return verdict{phase: w.phase.name, exit: w.exit}
+}
