@@ -22,6 +22,8 @@ import (
 // Bounds on what is looked at and kept of a run's files.
 const (
 	maxArtifacts = 256
+	maxArtifact  = 512     // bytes of a name
+	maxTold      = 20      // files that are told of because they are not kept
 	maxListing   = 8 << 20 // bytes of names
 	gatherTime   = 2 * time.Minute
 )
@@ -35,7 +37,7 @@ type found struct {
 
 // saveArtifacts keeps what the globs mean as objects, and tells what it leaves.
 func (r *run) saveArtifacts(ctx context.Context) []Artifact {
-	kept, left := []Artifact{}, r.engine.opts.MaxArtifacts
+	kept, left, skipped := []Artifact{}, r.engine.opts.MaxArtifacts, 0
 	if len(r.promise.Artifacts) == 0 {
 		return kept
 	}
@@ -54,10 +56,15 @@ func (r *run) saveArtifacts(ctx context.Context) []Artifact {
 		}
 		a, err := r.saveArtifact(ctx, f, len(kept), left)
 		if err != nil {
-			r.tellArtifacts("artifact_skipped", fmt.Sprintf("%s is not kept: %s", f.name, problemMessage(public(err))))
+			if skipped++; skipped <= maxTold {
+				r.tellArtifacts("artifact_skipped", fmt.Sprintf("%.*s is not kept: %s", maxArtifact, f.name, problemMessage(public(err))))
+			}
 			continue
 		}
 		kept, left = append(kept, a), left-a.Size
+	}
+	if skipped > maxTold {
+		r.tellArtifacts("artifact_skipped", fmt.Sprintf("%d more files are not kept", skipped-maxTold))
 	}
 	return kept
 }
@@ -80,6 +87,8 @@ func (r *run) saveArtifact(ctx context.Context, f found, n int, left int64) (Art
 	switch {
 	case f.link:
 		return Artifact{}, invalid("it is a link")
+	case len(f.name) > maxArtifact:
+		return Artifact{}, invalid("its path is too long")
 	case n >= maxArtifacts:
 		return Artifact{}, invalid("there are %d artifacts already, the most that may be", maxArtifacts)
 	case f.size > left:

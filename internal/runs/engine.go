@@ -194,6 +194,7 @@ func (e *Engine) begin(ctx context.Context, owner string, req Request, source sa
 		err = r.save(ctx)
 	}
 	if err != nil {
+		r.end(nil)
 		return nil, errors.Join(err, log.Close(), os.Remove(e.logPath(id)))
 	}
 	return r, nil
@@ -201,6 +202,7 @@ func (e *Engine) begin(ctx context.Context, owner string, req Request, source sa
 
 // withdraw takes back a run of which nobody was told.
 func (e *Engine) withdraw(r *run) error {
+	r.end(nil)
 	ctx, cancel := context.WithTimeout(context.Background(), saveTime)
 	defer cancel()
 	return errors.Join(e.opts.Retention.DeleteRun(ctx, r.id), r.events.Close(), os.Remove(e.logPath(r.id)))

@@ -249,6 +249,17 @@ func TestSandbox_thatDiesEndsTheRunWithAnError(t *testing.T) {
 	})
 }
 
+func TestSandbox_thatCannotStartIsToldAsItIs(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.createErr = sandboxclient.Errorf(sandboxclient.CodeExhausted, "100 sandboxes run already")
+		e := w.engine()
+		got := watchFrom(t.Context(), e, start(t, e, Request{}).ID, 0)
+		wantTypes(t, got, "start", "error")
+		want(t, "code", got.last().Code, sandboxclient.CodeExhausted)
+		want(t, "phase", got.last().Phase, PhaseClone)
+	})
+}
+
 func TestStop_endsRunsAndKeepsTheQueue(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.scripts["npm test"] = func(p *program) { p.out("begun\n"); p.wait() }

@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"time"
 
@@ -41,6 +42,10 @@ type phase struct {
 type report struct {
 	commit   string
 	warnings []sandboxclient.CheckoutWarning
+}
+
+func (r *report) warn(code, format string, args ...any) {
+	r.warnings = append(r.warnings, sandboxclient.CheckoutWarning{Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
 // phases gives the phases of a run in their order.

@@ -50,19 +50,17 @@ func Ref(owner, id string) sandboxclient.Ref {
 
 // resume takes one run up again.
 func (e *Engine) resume(rec Record) error {
-	log, err := e.reopen(rec.ID)
-	if err != nil {
-		return err
+	r := e.newRun(rec.Owner, rec.ID, nil)
+	damage := errors.Join(r.restore(rec), r.reopen())
+	if damage != nil {
+		e.opts.Logger.Error("what was kept of a run is damaged", "run", r.id, "error", damage)
+		if err := r.openAnew(); err != nil {
+			r.end(nil)
+			return err
+		}
+		r.end(lost("What an earlier gateway kept of this run is damaged or gone"))
 	}
-	r := e.newRun(rec.Owner, rec.ID, log)
-	err = r.restore(rec)
-	if err == nil {
-		err = r.recall()
-	}
-	if err != nil {
-		return errors.Join(err, log.Close())
-	}
-	if log.Ended() {
+	if r.events.Ended() {
 		r.state = StateEnded
 		return e.launch(r, r.leave)
 	}
@@ -77,18 +75,39 @@ func (r *run) leave() {
 	r.putAway()
 }
 
-// reopen opens a run's log, or makes an empty one in place of one that is gone,
-// so that viewers can be told.
-func (e *Engine) reopen(id string) (*runlog.Log, error) {
-	log, err := runlog.Open(e.logPath(id))
-	if errors.Is(err, fs.ErrNotExist) {
-		return runlog.Create(e.logPath(id))
+// reopen opens the log as it was left, and reads what was done.
+func (r *run) reopen() error {
+	log, err := runlog.Open(r.engine.logPath(r.id))
+	if err != nil {
+		return err
 	}
-	return log, err
+	r.events = log
+	if seq, _ := log.Last(); seq == 0 {
+		return errors.New("the log is empty")
+	}
+	return r.recall()
+}
+
+// openAnew begins another log, so that viewers can be told.
+func (r *run) openAnew() error {
+	if r.events != nil {
+		_ = r.events.Close() // it is damaged
+	}
+	path := r.engine.logPath(r.id)
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	var err error
+	if r.events, err = runlog.Create(path); err != nil {
+		return err
+	}
+	return r.tellStart()
 }
 
 // restore reads what the record keeps.
 func (r *run) restore(rec Record) error {
+	r.state = rec.State
+	r.summary = Summary{ID: rec.ID, CreatedAt: rec.CreatedAt, Status: StatusRunning, Artifacts: []Artifact{}}
 	s, err := rec.summary()
 	if err != nil {
 		return err
@@ -96,7 +115,7 @@ func (r *run) restore(rec Record) error {
 	if err := json.Unmarshal(rec.Progress, &r.promise); err != nil {
 		return err
 	}
-	r.state, r.summary = rec.State, s
+	r.summary = s
 	r.source = sandboxclient.Checkout{
 		Repository: s.Repository, Ref: r.promise.Ref, Dir: appDir, Depth: 1,
 		Submodules: r.promise.Submodules, LFS: r.promise.LFS,
@@ -111,10 +130,7 @@ func (r *run) restore(rec Record) error {
 
 // checkSurvived ends a run that cannot go on.
 func (r *run) checkSurvived() {
-	seq, _ := r.events.Last()
 	switch {
-	case seq == 0:
-		r.end(lost("The log of this run was lost with the gateway"))
 	case !r.past.begun() && r.promise.Secret:
 		r.end(lost("The gateway was restarted before the repository was cloned, and credentials are not kept over a restart: start the run again"))
 	case r.past.begun() && !r.past.over() && !r.sandbox.Running():

@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -113,6 +114,40 @@ func TestResume_writesTheRecordOfAnEndedLog(t *testing.T) {
 		want(t, "events", strings.Join(again.types(), ","), strings.Join(told.types(), ","))
 		want(t, "sandboxes left", len(w.boxes), 0)
 	})
+}
+
+// What is damaged, or was taken away, ends the run with words, and the gateway
+// starts all the same.
+func TestResume_bearsDamage(t *testing.T) {
+	for name, damage := range map[string]func(w *world, id string) error{
+		"no log":      func(w *world, id string) error { return os.Remove(w.log(id)) },
+		"a cut log":   func(w *world, id string) error { return os.Truncate(w.log(id), 0) },
+		"a wrong log": func(w *world, id string) error { return os.WriteFile(w.log(id), []byte("1 0 {\n2 0 {\n"), 0o600) },
+		"no summary": func(w *world, id string) error {
+			r := w.records[id]
+			r.Summary = nil
+			w.records[id] = r
+			return nil
+		},
+	} {
+		inBubble(t, func(t *testing.T, w *world) {
+			w.scripts["npm test"] = func(p *program) { p.out("begun\n"); p.wait() }
+			id := start(t, w.engine(), Request{}).ID
+			synctest.Wait()
+			w.crash()
+			if err := damage(w, id); err != nil {
+				t.Fatal(err)
+			}
+			next := w.engine()
+			last := watchFrom(t.Context(), next, id, 0).last()
+			want(t, name+": type", last.Type, "error")
+			want(t, name+": code", last.Code, sandboxclient.CodeUnavailable)
+			synctest.Wait()
+			want(t, name+": state", w.records[id].State, StateEnded)
+			want(t, name+": sandboxes left", len(w.boxes), 0)
+			want(t, name+": another", watchFrom(t.Context(), next, start(t, next, Request{Command: "npm ci"}).ID, 0).last().Status, "exited")
+		})
+	}
 }
 
 // Whatever viewers do, and whenever the gateway is killed, each of them reads

@@ -89,21 +89,18 @@ func (w *watcher) takeEnd(source int64, exit sandboxclient.Exit) error {
 	if exit.Truncated {
 		w.run.truncate()
 	}
-	if w.stopped(errDidNotExit) {
-		exit.Status = sandboxclient.StatusTimedOut
-		if err := w.run.warn(source, "did_not_exit", fmt.Sprintf(
-			"The tests printed their summary, but the program did not end within %s and was ended; something keeps it alive: a server, a timer or a connection that is not closed",
-			w.run.engine.opts.ExitGrace)); err != nil {
-			return err
-		}
-	}
 	var say report
 	var failure error
-	if w.phase.ended != nil && exit.Status != sandboxclient.StatusCanceled {
+	if w.stopped(errDidNotExit) {
+		exit.Status = sandboxclient.StatusTimedOut
+		say.warn("did_not_exit", "The tests printed their summary, but for %s the program neither ended nor did anything, and was ended; "+
+			"something keeps it alive: a server, a timer or a connection that is not closed", w.run.engine.opts.ExitGrace)
+	} else if w.phase.ended != nil && exit.Status != sandboxclient.StatusCanceled {
 		say, failure = w.phase.ended(exit)
 	}
 	for _, warning := range say.warnings {
-		if err := w.run.warn(source, warning.Code, warning.Message); err != nil {
+		// Whoever takes the run up again after this line has the end still to come.
+		if err := w.run.warn(source-1, warning.Code, warning.Message); err != nil {
 			return err
 		}
 	}
