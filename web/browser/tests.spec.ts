@@ -19,7 +19,7 @@ test("adds more", () => assert.equal(2 + 2, 4));
   await expect(page.getByText("passed", { exact: true }).first()).toBeVisible({ timeout: 90_000 });
   await expect(page.getByRole("region", { name: "Results" })).toContainText("2 passed");
   await page.getByLabel("Search in the log").fill("adds more");
-  await expect(page.getByText("1 of 1")).toBeVisible();
+  await expect(page.getByText("1 of 2")).toBeVisible();
   await picture(page, "tests-run");
   await page.reload();
   await expect(page.getByRole("region", { name: "Results" })).toContainText("2 passed");
