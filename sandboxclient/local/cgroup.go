@@ -29,6 +29,22 @@ func cgroups(id sandboxclient.ID) []string {
 	return append(own, each...)
 }
 
+// limitSockets bounds what the host's kernel holds in TCP's buffers for a sandbox
+// whose kernel it is. Version 1 of cgroups counts that apart from its memory,
+// without a limit, and one sandbox could slow down everybody's connections;
+// version 2 counts it as memory. No runtime sets it any more.
+func limitSockets(id sandboxclient.ID, memory int64) error {
+	path := filepath.Join(cgroupRoot, "memory", cgroupsPath(id), "memory.kmem.tcp.limit_in_bytes")
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return os.WriteFile(path, strconv.AppendInt(nil, memory/socketShare, 10), 0o644)
+}
+
+// socketShare is which part of its memory a sandbox may have in TCP's buffers
+// beside it.
+const socketShare = 8
+
 // swapIsAccounted says whether the host can limit swap. Version 1 of cgroups
 // cannot on kernels that were booted without it, and then refuses to try.
 func swapIsAccounted() bool {

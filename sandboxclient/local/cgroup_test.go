@@ -73,3 +73,24 @@ func TestClearCgroups_endsWithItsContext(t *testing.T) {
 		t.Errorf("clear: %v, want the context's error", err)
 	}
 }
+
+func TestLimitSockets(t *testing.T) {
+	needRoot(t)
+	if err := limitSockets(testID, 1<<30); err != nil {
+		t.Errorf("of what has no such limit: %v", err)
+	}
+	dir := filepath.Join(cgroupRoot, "memory", cgroupsPath(testID))
+	if err := os.Mkdir(dir, 0o755); errors.Is(err, os.ErrNotExist) {
+		return // version 2 counts sockets as memory
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Remove(dir) })
+	if err := limitSockets(testID, 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(filepath.Join(dir, "memory.kmem.tcp.limit_in_bytes"))
+	if err == nil && string(got) != "134217728\n" {
+		t.Errorf("the limit is %q", got)
+	}
+}

@@ -77,6 +77,11 @@ func (d *Driver) start(ctx context.Context, spec sandboxclient.Spec) error {
 	if err := d.engine.run(ctx, spec.ID, bundle); err != nil {
 		return fmt.Errorf("%s run: %w", d.engine.kind, err)
 	}
+	if d.engine.kind == kindRunc {
+		if err := limitSockets(spec.ID, spec.Limits.MemoryBytes); err != nil {
+			return fmt.Errorf("limit sockets: %w", err)
+		}
+	}
 	if err := recordProcess(bundle); err != nil {
 		return fmt.Errorf("record process: %w", err)
 	}

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/moby/profiles/seccomp"
 	specs "github.com/opencontainers/runtime-spec/specs-go"
 
 	"sandgate/sandboxclient"
@@ -64,9 +63,8 @@ func shareKernel(spec *specs.Spec) error {
 		specs.LinuxNamespace{Type: specs.CgroupNamespace},
 	)
 	spec.Linux.MaskedPaths, spec.Linux.ReadonlyPaths = maskedPaths(), readonlyPaths()
-	// Docker's profile, whose rules depend on the capabilities.
-	profile, err := seccomp.GetDefaultProfile(spec)
-	spec.Linux.Seccomp = profile
+	var err error
+	spec.Linux.Seccomp, err = filter(spec)
 	return err
 }
 

@@ -107,8 +107,11 @@ func TestSpec_sharedKernel(t *testing.T) {
 		t.Errorf("what the filter does not know is %s", filter.DefaultAction)
 	}
 	for _, rule := range filter.Syscalls {
+		if slices.Contains(rule.Names, "socket") && (len(rule.Args) != 1 || rule.Args[0].Op != specs.OpEqualTo || !slices.Contains(socketFamilies, rule.Args[0].Value)) {
+			t.Errorf("the filter allows sockets of %+v", rule.Args)
+		}
 		for _, name := range rule.Names {
-			dangerous := strings.HasPrefix(name, "io_uring") || slices.Contains([]string{"mount", "bpf", "unshare", "kexec_load", "keyctl"}, name)
+			dangerous := strings.HasPrefix(name, "io_uring") || slices.Contains([]string{"mount", "bpf", "unshare", "kexec_load", "keyctl", "socketcall"}, name)
 			if rule.Action == specs.ActAllow && dangerous {
 				t.Errorf("the filter allows %s", name)
 			}
