@@ -30,7 +30,7 @@ func checkMemory(r *rig) {
 	s := spec(r.newID())
 	s.Limits.MemoryBytes = 256 << 20
 	id := r.startSpec(s)
-	r.must(id, "echo intact > /workspace/f; "+python(`bytearray(64 << 20)`))
+	r.must(id, "echo intact > /workspace/f; /usr/bin/python3 -c 'bytearray(64 << 20)'")
 
 	res, err := r.client(id).exec(r.ctx(), patience/2, "/usr/bin/python3", "-c",
 		"hog = []\nwhile True: hog.append(bytearray(os.urandom(1) * (16 << 20))) if 'os' in globals() else exec('import os', globals())")
