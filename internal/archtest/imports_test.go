@@ -77,6 +77,13 @@ var rules = []rule{
 		why:   "a driver makes, lists, dials and destroys sandboxes, and nothing else",
 	},
 	{
+		name:   "runs",
+		binds:  []string{"sandgate/internal/runs"},
+		never:  []string{echo, prometheus, "database/sql", sqlite, store, sandboxd},
+		linked: true,
+		why:    "the engine of test runs knows neither the web nor the database",
+	},
+	{
 		name:   "adapters",
 		binds:  []string{"sandgate/internal/..."},
 		except: []string{sandboxtest},
