@@ -38,7 +38,10 @@ func wantCode(t testing.TB, err error, code string) {
 func TestEmit_cutsAtTheBound(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		keep := rapid.Int64Range(1, 5000).Draw(rt, "keep")
-		x := begin(t, NewRegistry(Options{}), "x", wire.Output{Keep: keep})
+		r, _ := newSmall() // and smaller still: most of it goes to the disk
+		r.budget.limit, r.budget.least = rapid.Int64Range(1, 5000).Draw(rt, "memory"), 0
+		r.disk.block = rapid.Int64Range(1, 5000).Draw(rt, "block")
+		x := begin(t, r, "x", wire.Output{Keep: keep})
 		var written strings.Builder
 		for range rapid.IntRange(0, 20).Draw(rt, "writes") {
 			data := rapid.SliceOfN(rapid.Byte(), 1, 1000).Draw(rt, "data")

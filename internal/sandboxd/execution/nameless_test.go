@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sandgate/internal/sandboxd/workspace"
 	"sandgate/sandboxclient/wire"
 )
 
@@ -41,6 +42,13 @@ func TestNameless(t *testing.T) {
 				t.Errorf("in no directory: %v", err)
 			}
 		})
+	}
+}
+
+// What a name is left of is swept as the workspace sweeps its own.
+func TestNameless_isHidden(t *testing.T) {
+	if hidden != workspace.Temporary {
+		t.Errorf("%q is no name that a workspace hides", hidden)
 	}
 }
 
