@@ -140,6 +140,9 @@ func (c *capped) Read(p []byte) (int, error) {
 // find lists the repository's files and links. What is installed and git's own
 // are not among them, unless a glob names them.
 func (r *run) find(ctx context.Context) ([]found, error) {
+	if !r.sandbox.Running() { // it is not started for this
+		return nil, lost("the sandbox is gone")
+	}
 	cmd := sandboxclient.Command{Argv: findArgv(r.promise.Artifacts), Dir: appDir, Timeout: gatherTime, Keep: maxListing}
 	var listing bytes.Buffer
 	for e, err := range r.sandbox.ExecStream(ctx, cmd) {

@@ -37,17 +37,12 @@ func (r *run) conclude(v verdict) bool {
 	return ended
 }
 
-// gather reads results and artifacts while they are there. A sandbox that ended
-// with the last program is not started for them.
+// gather reads results and artifacts while they are there.
 func (r *run) gather(s *Summary) {
 	ctx, cancel := context.WithTimeout(r.engine.ctx, gatherTime)
 	defer cancel()
-	if r.sandbox.Running() {
-		s.Results = r.readResults(ctx)
-		s.Artifacts = r.saveArtifacts(ctx)
-	} else {
-		s.Results = r.tests.results(nil)
-	}
+	s.Results = r.readResults(ctx)
+	s.Artifacts = r.saveArtifacts(ctx)
 	s.ResultsDisagree = s.ExitCode != nil && s.Results.Disagrees(*s.ExitCode)
 }
 

@@ -73,6 +73,8 @@ func (r *run) do(p phase) verdict {
 		return r.cut(p.name, nil)
 	case time.Until(r.deadline()) <= 0:
 		return verdict{phase: p.name, overdue: true}
+	case p.place > 1 && !r.sandbox.Running(): // another one would have no repository
+		return r.cut(p.name, lost("The sandbox of this run ended before the "+p.name+" phase"))
 	}
 	r.mark(func(s *Summary) { s.Phase = p.name })
 	w := &watcher{run: r, phase: p, seen: before.seen}

@@ -33,6 +33,9 @@ func (r *run) readResults(ctx context.Context) *testresults.Results {
 // readReport reads a report that these tests have written; nil when there is
 // none. One that came with the repository tells of other tests.
 func (r *run) readReport(ctx context.Context, name string) *testresults.Results {
+	if !r.sandbox.Running() { // it is not started for this
+		return nil
+	}
 	at := path.Join(appDir, name)
 	info, err := r.sandbox.Stat(ctx, at)
 	if err != nil || info.Type != wire.TypeFile || info.Size > maxReport || info.Modified.Before(r.testing) {
