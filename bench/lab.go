@@ -27,6 +27,9 @@ type lab struct {
 	judge    *judge // nil until something is compared with it
 	ping     sample
 	fresh    int // notebooks named so far
+
+	git        *gitServer
+	repository string // that is tested; empty until then
 }
 
 func newLab() (_ *lab, err error) {
@@ -39,7 +42,10 @@ func newLab() (_ *lab, err error) {
 			l.close()
 		}
 	}()
-	if l.standard, err = sandboxtest.StartGateway(l.dir+"/s", "--python-engine", "python"); err != nil {
+	if l.git, err = newGitServer(l.dir + "/git"); err != nil {
+		return nil, err
+	}
+	if l.standard, err = sandboxtest.StartGateway(l.dir+"/s", "--python-engine", "python", "--egress-allow-private", l.git.host); err != nil {
 		return nil, err
 	}
 	if l.ipython, err = sandboxtest.StartGateway(l.dir+"/i", "--python-engine", "ipython"); err != nil {
@@ -80,6 +86,9 @@ func (l *lab) close() {
 	}
 	if l.judge != nil {
 		l.judge.close()
+	}
+	if l.git != nil {
+		l.git.close()
 	}
 	_ = os.RemoveAll(l.dir)
 }

@@ -78,9 +78,11 @@ func timed(do func(context.Context) error) sample {
 	return func(ctx context.Context) (float64, error) {
 		began := time.Now()
 		err := do(ctx)
-		return float64(time.Since(began)) / float64(time.Millisecond), err
+		return milliseconds(time.Since(began)), err
 	}
 }
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // prepared makes a sample that does first once, before it is first taken.
 func prepared(first, s sample) sample {

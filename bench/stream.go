@@ -14,11 +14,15 @@ import (
 
 // event is what the bench looks at in one message of an event stream.
 type event struct {
-	number  int64
-	Type    string
-	Data    string
-	Status  string
-	Message string
+	number     int64
+	Type       string
+	Data       string
+	Status     string
+	ExitCode   int
+	Message    string
+	Phase      string
+	State      string
+	DurationMS float64
 }
 
 // stream reads one event stream as a viewer does, and wants every event of it.
@@ -97,6 +101,24 @@ func (s *stream) until(wanted func(event) bool) error {
 		if e.Type == "complete" {
 			return fmt.Errorf("it ended, %s, before what was waited for", e.Status)
 		}
+	}
+}
+
+// succeed shows every event up to the end, which has to be a success.
+func (s *stream) succeed(each func(event)) error {
+	for {
+		e, err := s.next()
+		if err != nil {
+			return err
+		}
+		each(e)
+		if !complete(e) {
+			continue
+		}
+		if e.Status != "exited" || e.ExitCode != 0 {
+			return fmt.Errorf("it ended, %s, with exit code %d, in %s", e.Status, e.ExitCode, e.Phase)
+		}
+		return nil
 	}
 }
 

@@ -50,16 +50,20 @@ func (l *lab) latency(q float64) sample {
 			return 0, err
 		}
 		defer s.close()
-		var took []float64
-		err = s.until(func(e event) bool {
-			took = append(took, ages(e.Data)...)
-			return complete(e)
-		})
-		if len(took) != ticks {
-			return 0, fmt.Errorf("%d of %d lines came, %w", len(took), ticks, err)
-		}
-		return quantile(took, q), nil
+		return s.latency(q)
 	}
+}
+
+// latency reads what clock prints, to its end.
+func (s *stream) latency(q float64) (float64, error) {
+	var took []float64
+	if err := s.succeed(func(e event) { took = append(took, ages(e.Data)...) }); err != nil {
+		return 0, err
+	}
+	if len(took) != ticks {
+		return 0, fmt.Errorf("%d of %d lines came", len(took), ticks)
+	}
+	return quantile(took, q), nil
 }
 
 // ages says how long ago lines were printed, by the times that are in them.
@@ -68,7 +72,7 @@ func ages(lines string) []float64 {
 	var all []float64
 	for line := range strings.Lines(lines) {
 		if printed, err := strconv.ParseInt(strings.TrimSpace(line), 10, 64); err == nil {
-			all = append(all, float64(now-printed)/float64(time.Millisecond))
+			all = append(all, milliseconds(time.Duration(now-printed)))
 		}
 	}
 	return all
