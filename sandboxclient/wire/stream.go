@@ -22,13 +22,21 @@ var ErrUnterminated = errors.New("wire: event stream ended without a terminal ev
 // frames are bounded, numbers must grow, and nothing may follow the end.
 type EventReader struct {
 	r    *bufio.Reader
+	long []byte // the last frame that was longer than the reader's buffer
 	last int64
 	done bool
 }
 
+const (
+	// readBuffer holds a frame with a line or two of output; viewers are many.
+	readBuffer = 4 << 10
+	// keptFrame is what a reader keeps for its next long frame.
+	keptFrame = 64 << 10
+)
+
 // NewEventReader reads events numbered above after.
 func NewEventReader(r io.Reader, after int64) *EventReader {
-	return &EventReader{r: bufio.NewReaderSize(r, 64<<10), last: after}
+	return &EventReader{r: bufio.NewReaderSize(r, readBuffer), last: after}
 }
 
 // Next returns the next event; io.EOF after the terminal one, ErrUnterminated
@@ -81,24 +89,33 @@ func (er *EventReader) check(e Event) error {
 	return nil
 }
 
-// frame returns one line without its newline. A line that is cut by the end of
-// the stream is not a frame.
+// frame returns one line without its newline, which is valid until the next
+// call. A line that is cut by the end of the stream is not a frame.
 func (er *EventReader) frame() ([]byte, error) {
-	var frame []byte
+	line, err := er.r.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		line, err = er.longFrame(line)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return line[:len(line)-1], nil
+}
+
+// longFrame puts together a line that begins with what is read of it.
+func (er *EventReader) longFrame(begin []byte) ([]byte, error) {
+	if cap(er.long) > keptFrame {
+		er.long = nil
+	}
+	er.long = append(er.long[:0], begin...)
 	for {
 		part, err := er.r.ReadSlice('\n')
-		if len(frame)+len(part) > MaxFrame {
+		if len(er.long)+len(part) > MaxFrame {
 			return nil, errors.New("wire: event frame too large")
 		}
-		if err == nil && frame == nil {
-			return part[:len(part)-1], nil
-		}
-		frame = append(frame, part...)
-		switch {
-		case err == nil:
-			return frame[:len(frame)-1], nil
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return nil, err
+		er.long = append(er.long, part...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return er.long, err
 		}
 	}
 }

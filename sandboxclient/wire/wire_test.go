@@ -84,6 +84,25 @@ func TestEventReader_roundTrip(t *testing.T) {
 	})
 }
 
+// Frames around the sizes at which they are read in another way follow one another.
+func TestEventReader_framesOfAnyLength(t *testing.T) {
+	var want []Event
+	var stream []byte
+	for _, size := range []int{readBuffer - 1, 1, readBuffer, readBuffer + 1, 1, 3 * keptFrame, keptFrame, 2} {
+		message := strings.Repeat("x", size-min(size-1, len(`{"seq":1,"type":"warning","time":"0001-01-01T00:00:00Z","message":""}`)))
+		e := Event{Seq: int64(len(want) + 1), Type: EventWarning, Message: message}
+		want = append(want, e)
+		var err error
+		if stream, err = AppendEvent(stream, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := readAll(NewEventReader(bytes.NewReader(stream), 0))
+	if diff := cmp.Diff(want, got); diff != "" || !errors.Is(err, ErrUnterminated) {
+		t.Error(err, diff)
+	}
+}
+
 func TestEventReader_refusals(t *testing.T) {
 	end := `{"seq":9,"type":"complete","exit":{"status":"exited"}}` + "\n"
 	for name, stream := range map[string]string{
