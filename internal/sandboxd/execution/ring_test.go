@@ -38,7 +38,7 @@ func lines(size int, emit func(wire.Event)) {
 	var text bytes.Buffer
 	for n, sent := 0, 0; sent < size; {
 		for text.Len() < maxPiece {
-			fmt.Fprintf(&text, "line %9d\n", n)
+			fmt.Fprintf(&text, "%0199d\n", n)
 			n++
 		}
 		chunk := text.Next(min(1+random.IntN(maxPiece), size-sent))
@@ -73,7 +73,7 @@ func sums(t *testing.T, r *Reader, see func(frames []byte, after int64)) map[int
 // What is kept of an execution is there to its last byte when it has ended,
 // for many at once, wherever they come back; and memory holds little of it.
 func TestRing_replaysAllThatIsKept(t *testing.T) {
-	const keep = 8 << 20
+	const keep = 6 << 20
 	r := NewRegistry(Options{Dir: t.TempDir()})
 	r.budget.limit = 2 << 20
 	r.disk.look = func(string) (int64, int64, error) { return 1 << 40, 1 << 39, nil } // whatever this machine has
@@ -229,9 +229,9 @@ func TestRing_isShared(t *testing.T) {
 	if info := first.Info(); info.FirstSeq != 1 {
 		t.Errorf("what runs is kept from %d on", info.FirstSeq)
 	}
-	lines(3*smallDisk, first.Emit)
+	lines(2*smallDisk, first.Emit)
 	second := begin(t, r, "second", output)
-	lines(3*smallDisk, second.Emit)
+	lines(2*smallDisk, second.Emit)
 	if a, b := first.log.onDisk(), second.log.onDisk(); a < smallDisk*2/5 || b < smallDisk*2/5 || a+b > smallDisk {
 		t.Errorf("%d and %d bytes are on the disk", a, b)
 	}
