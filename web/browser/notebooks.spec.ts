@@ -43,7 +43,7 @@ test("interrupts, and takes up what runs after a reload", async ({ page }) => {
   await page.reload();
   await expect(cell.getByText("running")).toBeVisible();
   await page.getByRole("button", { name: "Interrupt", exact: true }).click();
-  await expect(cell).toContainText("KeyboardInterrupt");
+  await expect(cell).toContainText("It was stopped.");
 });
 
 test("tells of a cell that fails, and stops running all", async ({ page }) => {

@@ -11,7 +11,7 @@ interface Capabilities {
   engine: { driver: string; runtime: string; runtimeVersion: string; hostKernel: string; network: string; hibernation: boolean };
   limits: { name: string; value: number; unit: string; enforced: boolean; by: string }[];
   languages: { name: string; available: boolean; version: string; engine: string }[];
-  warnings: (string | { message: string })[];
+  warnings: (string | { message: string })[] | null;
 }
 
 /** What this gateway can do, and what it holds. */
@@ -38,7 +38,7 @@ function Known({ known: k }: { known: Capabilities }) {
           <span class={k.isolation.proven ? "badge good" : "badge bad"}>{k.isolation.proven ? "shown at the start" : "not shown"}</span>{" "}
           {k.engine.runtime} {k.engine.runtimeVersion}, on {k.engine.hostKernel}. Version {k.version} of Sandgate.
         </p>
-        {k.warnings.map((w) => (
+        {k.warnings?.map((w) => (
           <p class="note warn">{typeof w === "string" ? w : w.message}</p>
         ))}
         <Table
