@@ -236,6 +236,6 @@ func (o outside) add(doc sandboxapi.Document, log *slog.Logger) sandboxapi.Docum
 		log.Warn(warning)
 	}
 	doc.Egress = o.document
-	doc.Warnings = slices.Concat(doc.Warnings, o.warnings)
+	doc.Warnings = append(slices.Clip(doc.Warnings), o.warnings...)
 	return doc
 }
