@@ -17,30 +17,32 @@ import (
 func TestRuns(t *testing.T) {
 	t.Parallel()
 	sandboxtest.Require(t)
-	l := openLab(t)
-	for name, check := range map[string]func(*testing.T, lab){
-		"fails":        testFails,
-		"passes":       testPasses,
-		"staleLock":    testStaleLock,
-		"noLock":       testNoLock,
-		"private":      testPrivate,
-		"missing":      testMissing,
-		"timesOut":     testTimesOut,
-		"hangs":        testHangs,
-		"large":        testLargeOutput,
-		"canceled":     testCanceled,
-		"disconnected": testDisconnected,
-		"resumed":      testResumed,
-		"asJSON":       testAsJSON,
-		"artifacts":    testArtifacts,
-		"attack":       testAttack,
-		"ownCommand":   testOwnCommand,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			check(t, l)
-		})
-	}
+	l := openLab(t, "--max-runs", "4")
+	slow := startSlowRuns(t, l)
+	t.Run("meanwhile", func(t *testing.T) { // returns when all of them have
+		for name, check := range map[string]func(*testing.T, lab){
+			"fails":        testFails,
+			"passes":       testPasses,
+			"staleLock":    testStaleLock,
+			"noLock":       testNoLock,
+			"private":      testPrivate,
+			"missing":      testMissing,
+			"large":        testLargeOutput,
+			"canceled":     testCanceled,
+			"disconnected": testDisconnected,
+			"resumed":      testResumed,
+			"asJSON":       testAsJSON,
+			"artifacts":    testArtifacts,
+			"attack":       testAttack,
+			"ownCommand":   testOwnCommand,
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				check(t, l)
+			})
+		}
+	})
+	slow.check(t, l)
 }
 
 const nodeTests = "const test = require('node:test')\ntest('adds', () => {})\n"
@@ -138,20 +140,32 @@ func testMissing(t *testing.T, l lab) {
 	ask(t, http.MethodGet, l.URL+"/tests/00000000-0000-4000-8000-000000000000", "").has(404)
 }
 
-func testTimesOut(t *testing.T, l lab) {
-	s := l.test(t, order(l.project("slow", plain("echo begun; sleep 600", nil)), map[string]any{"timeout": 25}))
-	if end := s.end(); end.Type != "complete" || end.Status != "timed_out" {
-		t.Errorf("%+v", end)
+// slowRuns take their time and do nothing: they are run beside all others.
+type slowRuns struct{ overdue, hanging string }
+
+func startSlowRuns(t *testing.T, l lab) slowRuns {
+	t.Helper()
+	begin := func(body string) string {
+		return ask(t, http.MethodPost, l.URL+"/tests", body, "Accept", "application/json").has(202).header.Get("Location")
+	}
+	return slowRuns{
+		overdue: begin(order(l.project("overdue", plain("echo begun; sleep 600", nil)), map[string]any{"timeout": 30})),
+		hanging: begin(l.project("hanging", plain("node hang.js", map[string]string{
+			"hang.js": "console.log('TAP version 13\\nok 1 - adds\\n1..1\\n# tests 1\\n# pass 1\\n# fail 0'); require('net').createServer().listen(0)",
+		}))),
 	}
 }
 
-func testHangs(t *testing.T, l lab) {
-	s := l.test(t, l.project("hangs", plain("node hang.js", map[string]string{
-		"hang.js": "console.log('TAP version 13\\nok 1 - adds\\n1..1\\n# tests 1\\n# pass 1\\n# fail 0'); require('net').createServer().listen(0)",
-	})))
+// check says whether the one was ended at its timeout, and the other some time
+// after its summary.
+func (r slowRuns) check(t *testing.T, l lab) {
+	if end := l.again(t, r.overdue, "0").end(); end.Type != "complete" || end.Status != "timed_out" {
+		t.Errorf("overdue: %+v", end)
+	}
+	s := l.again(t, r.hanging, "0")
 	end := s.end()
 	if end.Type != "complete" || end.Status != "timed_out" || end.Phase != "test" || end.Results == nil || !s.warned("did_not_exit") {
-		t.Errorf("%+v", end)
+		t.Errorf("hanging: %+v", end)
 	}
 }
 
@@ -302,9 +316,8 @@ for url in http://169.254.169.254/latest/meta-data/ http://[fd00:ec2::254]/ ` + 
 done
 getent hosts example.org && echo "REACHED a name server"
 cat ` + secret + ` /etc/shadow 2>/dev/null && echo "REACHED a file of the host"
-sh -c ':(){ :|:& };:' 2>/dev/null
 bash -c ':(){ :|:& };:' 2>/dev/null &
-sleep 3
+sleep 2
 echo attacked
 `})
 	files["package.json"] = &fstest.MapFile{Data: []byte(`{"name":"plain","version":"1.0.0","scripts":{"postinstall":"bash attack.sh","test":"echo tested"}}`)}

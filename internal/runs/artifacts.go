@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -155,7 +156,9 @@ func (r *run) find(ctx context.Context) ([]found, error) {
 			return nil, sandboxclient.Errorf(sandboxclient.Code(e.Code), "%s", e.Message)
 		}
 	}
-	return parseListing(listing.String()), nil
+	files := parseListing(listing.String())
+	slices.SortFunc(files, func(a, b found) int { return strings.Compare(a.name, b.name) })
+	return files, nil
 }
 
 // findArgv never follows a link, and prints a type, a size and a path for each
