@@ -29,7 +29,9 @@
 // packages of one repository: they are added up. A report takes the place of
 // what the same framework printed. JUnit reports that do not say whose they are
 // count only when nothing else was recognised, for they tell of the same tests.
-// The same failure told twice is listed once.
+// The same failure told twice is listed once. Lines that another tool puts its
+// own prefix before, as some do that run many packages at once, are not
+// recognised.
 //
 // # Whom to believe
 //

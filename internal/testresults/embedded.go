@@ -84,7 +84,7 @@ func (l layout) endsWith(line string) bool {
 
 func (e *embedded) drop() {
 	e.open = noReport
-	e.text.Reset()
+	e.text = bytes.Buffer{} // not Reset: it may be large
 }
 
 // finish reads the report that is open; what is none is ignored.

@@ -60,7 +60,7 @@ func (v *vitest) failed(text string) {
 	}
 	v.open = &capture{}
 	if len(v.names) < maxFailures {
-		v.names = append(v.names, vitestName{name, ownPlace(file, 0)})
+		v.names = append(v.names, vitestName{cut(name, maxName), ownPlace(file, 0)})
 	}
 }
 
