@@ -41,11 +41,18 @@ func hasCredentials(address string) bool {
 }
 
 // clonePhase checks the repository out. Machine-readable lines on its stdout
-// are for us; what git says on stderr is shown.
+// are for us; what git says on stderr is shown, without the credentials that a
+// server may repeat.
 func (r *run) clonePhase() phase {
 	var said struct{ stdout, stderr tail }
+	mask := r.source.Mask()
+	shows, last := mask.Pass, mask.End
+	if r.promise.Secret && r.past.resumed {
+		// What would have to be masked is not known any more.
+		shows, last = func([]byte) []byte { return nil }, nil
+	}
 	return phase{
-		name: PhaseClone, place: 1, hidden: wire.EventStdout,
+		name: PhaseClone, place: 1, hidden: wire.EventStdout, shows: shows, last: last,
 		command: func(context.Context) (sandboxclient.Command, string, error) {
 			cmd, err := r.source.Command()
 			return cmd, strings.TrimSpace("git clone --depth 1 " + r.source.Public()), err

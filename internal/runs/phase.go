@@ -33,6 +33,10 @@ type phase struct {
 	keep func(stream string, data []byte)
 	// hidden is the stream that is not shown; empty: none.
 	hidden string
+	// shows gives what may be shown of a piece of stderr, and last what it held
+	// back; nil: all of it is shown as it comes.
+	shows func(data []byte) []byte
+	last  func() []byte
 	// ended tells what an end means: what to add to the phase's last event, and
 	// a failure of ours; nil: every end is the program's own.
 	ended func(sandboxclient.Exit) (report, error)

@@ -70,10 +70,27 @@ func (w *watcher) takeOutput(source int64, e sandboxclient.Event) error {
 	if w.phase.keep != nil {
 		w.phase.keep(e.Type, e.Data)
 	}
-	if e.Seq <= w.seen || e.Type == w.phase.hidden {
+	shown := e.Type != w.phase.hidden
+	if shown && e.Type == wire.EventStderr && w.phase.shows != nil {
+		e.Data = w.phase.shows(e.Data)
+		shown = len(e.Data) > 0
+	}
+	if e.Seq <= w.seen || !shown {
 		return nil
 	}
 	return w.run.print(source, e)
+}
+
+// printLast shows what was held back of stderr, now that nothing follows.
+func (w *watcher) printLast(source int64) error {
+	if w.phase.last == nil {
+		return nil
+	}
+	rest := w.phase.last()
+	if len(rest) == 0 {
+		return nil
+	}
+	return w.run.print(source, sandboxclient.Event{Type: wire.EventStderr, Time: now(), Data: rest})
 }
 
 func (w *watcher) takeWarning(source int64, e sandboxclient.Event) error {
@@ -98,8 +115,11 @@ func (w *watcher) takeEnd(source int64, exit sandboxclient.Exit) error {
 	} else if w.phase.ended != nil && exit.Status != sandboxclient.StatusCanceled {
 		say, failure = w.phase.ended(exit)
 	}
+	// Whoever takes the run up again after these lines has the end still to come.
+	if err := w.printLast(source - 1); err != nil {
+		return err
+	}
 	for _, warning := range say.warnings {
-		// Whoever takes the run up again after this line has the end still to come.
 		if err := w.run.warn(source-1, warning.Code, warning.Message); err != nil {
 			return err
 		}
