@@ -316,8 +316,6 @@ for url in http://169.254.169.254/latest/meta-data/ http://[fd00:ec2::254]/ ` + 
 done
 getent hosts example.org && echo "REACHED a name server"
 cat ` + secret + ` /etc/shadow 2>/dev/null && echo "REACHED a file of the host"
-bash -c ':(){ :|:& };:' 2>/dev/null &
-sleep 2
 echo attacked
 `})
 	files["package.json"] = &fstest.MapFile{Data: []byte(`{"name":"plain","version":"1.0.0","scripts":{"postinstall":"bash attack.sh","test":"echo tested"}}`)}

@@ -122,17 +122,18 @@ func TestRun_takesTheVisitorsCommand(t *testing.T) {
 }
 
 func TestRun_installsAsTheLockFileAsks(t *testing.T) {
-	for lock, c := range map[string]struct{ command, warning string }{
-		"":                    {"npm install", "no_lock_file"},
-		"package-lock.json":   {"npm ci", ""},
-		"npm-shrinkwrap.json": {"npm ci", ""},
-		"pnpm-lock.yaml":      {"pnpm install --frozen-lockfile", "pnpm_lock"},
-		"yarn.lock":           {"yarn install --frozen-lockfile", "yarn_lock"},
+	for _, c := range []struct{ lock, content, command, program, warning string }{
+		{"", "", "npm install", "npm install", "no_lock_file"},
+		{"package-lock.json", "{}", "npm ci", "npm ci", ""},
+		{"npm-shrinkwrap.json", "{}", "npm ci", "npm ci", ""},
+		{"pnpm-lock.yaml", "lockfileVersion: '9.0'", "pnpm install --frozen-lockfile", "install pnpm", "pnpm_lock"},
+		{"yarn.lock", "# yarn lockfile v1", "yarn install --frozen-lockfile", "install yarn", "yarn_lock"},
+		{"yarn.lock", "# by Yarn\n\n__metadata:\n  version: 8", "yarn install --immutable", "install berry", "yarn_lock"},
 	} {
 		inBubble(t, func(t *testing.T, w *world) {
-			w.files = map[string]string{lock: ""}
-			w.scripts["install --frozen-lockfile"] = func(*program) {}
-			w.scripts["npm install"] = func(*program) {}
+			lock := c.lock
+			w.files = map[string]string{lock: c.content}
+			w.scripts[c.program] = func(*program) {}
 			e := w.engine()
 			id := start(t, e, Request{}).ID
 			got := watchFrom(t.Context(), e, id, 0)

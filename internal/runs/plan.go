@@ -1,7 +1,10 @@
 package runs
 
 import (
+	"bytes"
 	"context"
+	_ "embed"
+	"io"
 	"maps"
 
 	"sandgate/sandboxclient"
@@ -19,10 +22,7 @@ var environment = map[string]string{
 	"npm_config_update_notifier": "false", // it asks the registry what nobody asked it
 	"npm_config_audit":           "false",
 	"npm_config_fund":            "false",
-
-	"COREPACK_ENABLE_DOWNLOAD_PROMPT": "0",
-	"YARN_ENABLE_TELEMETRY":           "0",
-	"YARN_NODE_LINKER":                "node-modules", // which npm test can use
+	"YARN_ENABLE_TELEMETRY":      "0",
 }
 
 // env adds the visitor's variables, which win.
@@ -32,9 +32,15 @@ func (r *run) env() map[string]string {
 	return env
 }
 
+// installScript installs by what is not npm.
+//
+//go:embed install.sh
+var installScript string
+
 // An installer fits one kind of lock file.
 type installer struct {
 	lock    string // the file's name; empty: there is none
+	begins  string // what is in the lock file's first lines, to tell it from others of the name
 	shown   string
 	argv    []string
 	warning sandboxclient.CheckoutWarning
@@ -45,12 +51,16 @@ var installers = []installer{
 	{lock: "package-lock.json", shown: "npm ci", argv: []string{"npm", "ci"}},
 	{lock: "npm-shrinkwrap.json", shown: "npm ci", argv: []string{"npm", "ci"}},
 	{
-		lock: "pnpm-lock.yaml", shown: "pnpm install --frozen-lockfile", argv: bySelfOrNpx("pnpm@10", "pnpm", "install", "--frozen-lockfile"),
+		lock: "pnpm-lock.yaml", shown: "pnpm install --frozen-lockfile", argv: byScript("pnpm"),
 		warning: sandboxclient.CheckoutWarning{Code: "pnpm_lock", Message: "The lock file is pnpm's, so pnpm installs in place of npm ci"},
 	},
 	{
-		lock: "yarn.lock", shown: "yarn install --frozen-lockfile", argv: bySelfOrNpx("yarn@1", "yarn", "install", "--frozen-lockfile"),
-		warning: sandboxclient.CheckoutWarning{Code: "yarn_lock", Message: "The lock file is yarn's, so yarn installs in place of npm ci"},
+		lock: "yarn.lock", begins: "__metadata:", shown: "yarn install --immutable", argv: byScript("berry"),
+		warning: sandboxclient.CheckoutWarning{Code: "yarn_lock", Message: "The lock file is Yarn's, so Yarn installs in place of npm ci"},
+	},
+	{
+		lock: "yarn.lock", shown: "yarn install --frozen-lockfile", argv: byScript("yarn"),
+		warning: sandboxclient.CheckoutWarning{Code: "yarn_lock", Message: "The lock file is Yarn's, so Yarn 1 installs in place of npm ci"},
 	},
 	{
 		shown: "npm install", argv: []string{"npm", "install"},
@@ -58,28 +68,37 @@ var installers = []installer{
 	},
 }
 
-// bySelfOrNpx runs a program where the sandbox has it, and else gets it by npx.
-func bySelfOrNpx(pkg, name string, args ...string) []string {
-	const script = `if command -v "$2" >/dev/null; then shift; exec "$@"; fi; pkg=$1; shift 2; exec npx --yes "$pkg" "$@"`
-	return append([]string{"/bin/sh", "-c", script, "install", pkg, name}, args...)
-}
+func byScript(name string) []string { return []string{"/bin/sh", "-c", installScript, "install", name} }
 
 // installer finds the one that fits the repository.
 func (r *run) installer(ctx context.Context) (installer, error) {
 	for _, i := range installers {
-		if i.lock == "" {
-			return i, nil
-		}
-		_, err := r.sandbox.Stat(ctx, appDir+"/"+i.lock)
-		if err == nil {
-			return i, nil
-		}
-		if sandboxclient.CodeOf(err) != sandboxclient.CodeNotFound {
-			return installer{}, err
+		fits, err := r.fits(ctx, i)
+		if fits || err != nil {
+			return i, err
 		}
 	}
 	panic("the last installer fits every repository")
 }
+
+func (r *run) fits(ctx context.Context, i installer) (bool, error) {
+	if i.lock == "" {
+		return true, nil
+	}
+	file, err := r.sandbox.ReadFile(ctx, appDir+"/"+i.lock, sandboxclient.ReadOptions{})
+	if err != nil {
+		if code := sandboxclient.CodeOf(err); code == sandboxclient.CodeNotFound || code == sandboxclient.CodeInvalid {
+			return false, nil // there is none, or a link that leads out, which npm would not read either
+		}
+		return false, err
+	}
+	defer func() { _ = file.Body.Close() }() // all that we want of it was read
+	first, err := io.ReadAll(io.LimitReader(file.Body, lockHead))
+	return file.Listing == nil && bytes.Contains(first, []byte(i.begins)), err
+}
+
+// lockHead is as much of a lock file as tells whose it is.
+const lockHead = 1 << 10
 
 func (r *run) installPhase() phase {
 	return phase{name: PhaseInstall, place: 2, command: func(ctx context.Context) (sandboxclient.Command, string, error) {
