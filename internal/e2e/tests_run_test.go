@@ -45,12 +45,10 @@ func TestRuns(t *testing.T) {
 	slow.check(t, l)
 }
 
-const nodeTests = "const test = require('node:test')\ntest('adds', () => {})\n"
-
 func testPasses(t *testing.T, l lab) {
-	s := l.test(t, " "+l.project("passes", plain("node --test", map[string]string{"a.test.js": nodeTests}))+"\n")
+	s := l.test(t, " "+l.sample("nodetest")+"\n")
 	end := s.end().ended(t, "test", 0)
-	if r := end.Results; r == nil || r.Framework != "node:test" || r.Passed != 1 || r.Total != 1 || end.ResultsDisagree {
+	if r := end.Results; r == nil || r.Framework != "node:test" || r.Passed != 3 || r.Skipped != 1 || r.Todo != 1 || r.Failed != 0 || end.ResultsDisagree {
 		t.Errorf("results %+v", r)
 	}
 	if first := s.seen[0]; first.Type != "start" || first.Seq != "1" || first.Command != "npm ci && npm test" || "/tests/"+first.Run != s.location {
@@ -63,24 +61,19 @@ func testPasses(t *testing.T, l lab) {
 }
 
 func testFails(t *testing.T, l lab) {
-	s := l.test(t, l.project("fails", plain("node --test", map[string]string{
-		"a.test.js": nodeTests + "test('subtracts', () => { throw new Error('wrong') })\n",
-	})))
-	end := s.end().ended(t, "test", 1)
-	if r := end.Results; r == nil || r.Failed != 1 || r.Passed != 1 || len(r.Failures) != 1 || r.Failures[0].Name != "subtracts" {
+	end := l.test(t, l.sample("failing")).end().ended(t, "test", 1)
+	if r := end.Results; r == nil || r.Failed != 2 || r.Passed != 2 || len(r.Failures) != 2 || r.Failures[0].Line == 0 || end.ResultsDisagree {
 		t.Errorf("results %+v", r)
 	}
 }
 
 func testStaleLock(t *testing.T, l lab) {
-	files := plain("true", nil)
-	files["package.json"] = &fstest.MapFile{Data: []byte(`{"name":"plain","version":"1.0.0","dependencies":{"left-pad":"1.3.0"}}`)}
-	s := l.test(t, l.project("stale", files))
+	s := l.test(t, l.sample("stale-lock"))
 	end := s.end()
 	if end.Type != "complete" || end.Phase != "install" || end.ExitCode == nil || *end.ExitCode == 0 || end.Results != nil {
 		t.Errorf("%+v", end)
 	}
-	if !strings.Contains(s.output(), "npm ci") {
+	if !strings.Contains(s.output(), "EUSAGE") {
 		t.Errorf("npm's words are not passed on: %s", s.output())
 	}
 }
@@ -149,10 +142,8 @@ func startSlowRuns(t *testing.T, l lab) slowRuns {
 		return ask(t, http.MethodPost, l.URL+"/tests", body, "Accept", "application/json").has(202).header.Get("Location")
 	}
 	return slowRuns{
-		overdue: begin(order(l.project("overdue", plain("echo begun; sleep 600", nil)), map[string]any{"timeout": 30})),
-		hanging: begin(l.project("hanging", plain("node hang.js", map[string]string{
-			"hang.js": "console.log('TAP version 13\\nok 1 - adds\\n1..1\\n# tests 1\\n# pass 1\\n# fail 0'); require('net').createServer().listen(0)",
-		}))),
+		overdue: begin(order(l.sample("hangs-silent"), map[string]any{"timeout": 30})),
+		hanging: begin(l.sample("hangs")),
 	}
 }
 
@@ -164,42 +155,41 @@ func (r slowRuns) check(t *testing.T, l lab) {
 	}
 	s := l.again(t, r.hanging, "0")
 	end := s.end()
-	if end.Type != "complete" || end.Status != "timed_out" || end.Phase != "test" || end.Results == nil || !s.warned("did_not_exit") {
+	if end.Type != "complete" || end.Status != "timed_out" || end.Phase != "test" || end.Results == nil || end.Results.Passed != 2 || !s.warned("did_not_exit") {
 		t.Errorf("hanging: %+v", end)
 	}
 }
 
 // All of what is printed reaches the viewer, in order, and the gateway bears it.
 func testLargeOutput(t *testing.T, l lab) {
-	const lines = 1_000_000 // of some 50 bytes
-	s := l.test(t, l.project("large", plain("node print.js", map[string]string{
-		"print.js": "const fs = require('fs'); let s = ''; for (let i = 0; i < " + fmt.Sprint(lines) + "; i++) { s += i + ' ' + 'x'.repeat(43) + '\\n'; if (s.length > 65536 || i === " + fmt.Sprint(lines-1) + ") { fs.writeSync(1, s); s = '' } }",
-	})))
-	s.until("the tests", func(e testEvent) bool { return e.Phase == "test" && e.State == "started" })
-	s.says("> node print.js\n")
-	var rest strings.Builder
-	for {
-		e, ok := s.next()
-		if !ok {
+	s := l.test(t, l.sample("loud"))
+	s.says("> node loud.js\n")
+	var printed strings.Builder
+	var end testEvent
+	for end.Type != "complete" && end.Type != "error" {
+		var ok bool
+		if end, ok = s.next(); !ok {
 			t.Fatal("the stream broke")
 		}
-		if s.seen = nil; e.Type != "stdout" {
-			break
-		}
-		rest.WriteString(e.Data)
+		printed.WriteString(end.Data)
+		s.seen = nil // 50 MB once is enough
 	}
-	next := 0
-	for line := range strings.Lines(strings.TrimPrefix(rest.String(), "\n")) {
-		if !strings.HasPrefix(line, fmt.Sprint(next, " x")) {
-			t.Fatalf("line %d is %.40q", next, line)
+	if end.ended(t, "test", 0); end.Truncated || end.Results == nil || end.Results.Passed != 1 {
+		t.Errorf("%+v", end)
+	}
+	const lines = 500_000
+	next := 1
+	for line := range strings.Lines(printed.String()) {
+		if !strings.HasPrefix(line, "line ") {
+			continue
+		}
+		if !strings.HasPrefix(line, fmt.Sprintf("line %d .", next)) || len(line) != 100 {
+			t.Fatalf("line %d is %.40q, %d bytes", next, line, len(line))
 		}
 		next++
 	}
-	if next != lines {
-		t.Errorf("%d lines of %d", next, lines)
-	}
-	if end := s.end().ended(t, "test", 0); end.Truncated {
-		t.Error("truncated")
+	if next != lines+1 {
+		t.Errorf("%d lines of %d", next-1, lines)
 	}
 }
 
