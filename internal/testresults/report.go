@@ -14,6 +14,9 @@ import (
 // maxReport is the largest report that is read, in bytes.
 const maxReport = 16 << 20
 
+// maxDuration is as much as is believed of how long tests took, in milliseconds.
+const maxDuration = 1e12
+
 var (
 	errTooLarge = errors.New("report is larger than 16 MiB")
 	errNoReport = errors.New("neither JUnit XML nor JSON of Jest, Vitest or Mocha")
@@ -29,6 +32,7 @@ func ParseReport(name string, r io.Reader) (*Results, error) {
 	if report.Failures == nil {
 		report.Failures = []Failure{}
 	}
+	report.DurationMS = min(report.DurationMS, maxDuration) // numbers can be so large that they are no JSON any more
 	return report, nil
 }
 

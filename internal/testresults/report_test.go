@@ -144,3 +144,15 @@ func TestParseReport_passesErrorsOn(t *testing.T) {
 type errorReader struct{ err error }
 
 func (r errorReader) Read([]byte) (int, error) { return 0, r.err }
+
+// What is infinite cannot be told in JSON.
+func TestParseReport_believesNoEndlessTimes(t *testing.T) {
+	for _, text := range []string{
+		`{"startTime":-1e308,"testResults":[{"endTime":1e308}]}`,
+		`{"stats":{"duration":1e308},"failures":[]}`,
+	} {
+		if got := parse(t, text).DurationMS; got > maxDuration {
+			t.Errorf("%s took %g", text, got)
+		}
+	}
+}
