@@ -47,8 +47,8 @@ func (r *run) clonePhase() phase {
 	var said struct{ stdout, stderr tail }
 	mask := r.source.Mask()
 	shows, last := mask.Pass, mask.End
-	if r.promise.Secret && r.past.resumed {
-		// What would have to be masked is not known any more.
+	forgotten := r.promise.Secret && r.past.resumed // what would have to be masked is not known any more
+	if forgotten {
 		shows, last = func([]byte) []byte { return nil }, nil
 	}
 	return phase{
@@ -62,7 +62,9 @@ func (r *run) clonePhase() phase {
 				said.stdout.add(data)
 				return
 			}
-			said.stderr.add(data)
+			if !forgotten {
+				said.stderr.add(data)
+			}
 		},
 		ended: func(exit sandboxclient.Exit) (report, error) {
 			if err := r.source.Failure(exit, said.stderr.data); err != nil {

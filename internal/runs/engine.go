@@ -193,9 +193,8 @@ func (e *Engine) begin(ctx context.Context, owner string, req Request, source sa
 	if err == nil {
 		err = r.save(ctx)
 	}
-	if err != nil {
-		r.end(nil)
-		return nil, errors.Join(err, log.Close(), os.Remove(e.logPath(id)))
+	if err != nil { // and yet a record may be there, when the visitor left meanwhile
+		return nil, errors.Join(err, e.withdraw(r))
 	}
 	return r, nil
 }

@@ -15,9 +15,16 @@ const (
 // room is how many bytes of output the log still keeps.
 func (r *run) room() int64 { return max(r.engine.opts.Keep-r.printed, 0) }
 
+// logWords is the room in a log for what is not output.
+const logWords = 16 << 20
+
+// full says whether the log has grown far beyond the output in it: output that
+// comes byte by byte, and warnings without end, are mostly words of ours.
+func (r *run) full() bool { return r.events.Size() > 4*r.engine.opts.Keep+logWords }
+
 // print adds output to the log, as long as there is room for it.
 func (r *run) print(source int64, e sandboxclient.Event) error {
-	if int64(len(e.Data)) > r.room() {
+	if int64(len(e.Data)) > r.room() || r.full() {
 		return r.tellTruncated(source)
 	}
 	r.printed += int64(len(e.Data))

@@ -3,6 +3,8 @@ package runs
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // A server that repeats what it was sent does not bring a password into the
@@ -29,4 +31,23 @@ func TestRun_showsNoCredentials(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A gateway that was restarted does not know any more what to mask.
+func TestResume_quotesNothingOfASecretClone(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.scripts["clone"] = func(p *program) {
+			p.sleep(time.Minute)
+			p.err("fatal: remote error: hunter2pass is wrong\n")
+			p.exit(128)
+		}
+		id := start(t, w.engine(), Request{Repository: "https://you:hunter2pass@git.example/you/project.git"}).ID
+		synctest.Wait()
+		w.crash()
+		last := watchFrom(t.Context(), w.engine(), id, 0).last()
+		want(t, "type", last.Type, "error")
+		if strings.Contains(last.Message, "hunter2") {
+			t.Errorf("it says %q", last.Message)
+		}
+	})
 }

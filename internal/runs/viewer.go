@@ -199,6 +199,9 @@ func (e *Engine) Artifact(ctx context.Context, owner, id, name string, offset in
 			continue
 		}
 		body, _, err := e.opts.Objects.Get(ctx, artifactKey(id, n), offset)
+		if errors.Is(err, objects.ErrNotExist) { // the run is being forgotten
+			break
+		}
 		if err != nil {
 			return Attachment{}, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"sandgate/sandboxclient"
 	"sandgate/sandboxclient/wire"
@@ -43,12 +44,15 @@ func (w *watcher) take(e sandboxclient.Event) error {
 	case wire.EventStdout, wire.EventStderr:
 		return w.takeOutput(source, e)
 	case wire.EventComplete:
-		return w.takeEnd(source, *e.Exit)
+		return w.takeEnd(source, plausible(*e.Exit))
 	case wire.EventError:
 		return sandboxclient.Errorf(sandboxclient.Code(e.Code), "%s", e.Message)
 	}
 	if e.Seq <= w.seen {
 		return nil
+	}
+	if w.run.full() {
+		return w.run.tellTruncated(source)
 	}
 	switch e.Type {
 	case wire.EventStart:
@@ -98,6 +102,22 @@ func (w *watcher) takeWarning(source int64, e sandboxclient.Event) error {
 		return w.run.tellTruncated(source)
 	}
 	return w.run.warn(source, e.Code, e.Message)
+}
+
+// maxSignal is more than the longest name of a signal.
+const maxSignal = 32
+
+// plausible makes of what a sandbox says of an end what can be said of one: a
+// last event that is too long for the log would never be told.
+func plausible(exit sandboxclient.Exit) sandboxclient.Exit {
+	switch exit.Status {
+	case sandboxclient.StatusExited, sandboxclient.StatusSignaled, sandboxclient.StatusTimedOut,
+		sandboxclient.StatusOOMKilled, sandboxclient.StatusOutputLimited, sandboxclient.StatusCanceled:
+	default:
+		exit.Status = sandboxclient.StatusSignaled
+	}
+	exit.Signal = strings.ToValidUTF8(exit.Signal[:min(len(exit.Signal), maxSignal)], "")
+	return exit
 }
 
 // takeEnd tells the end of the phase, and what it means.
