@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -55,5 +56,25 @@ func TestArtifact_thatIsGoneIsNotFound(t *testing.T) {
 		}
 		_, err := e.Artifact(t.Context(), owner, id, "a.txt", 0)
 		want(t, "code", sandboxclient.CodeOf(err), sandboxclient.CodeNotFound)
+	})
+}
+
+// mute is a sandbox that never answers.
+type mute struct{ Sandbox }
+
+func (mute) MakeDir(ctx context.Context, _ string) (sandboxclient.FileInfo, error) {
+	<-ctx.Done()
+	return sandboxclient.FileInfo{}, ctx.Err()
+}
+
+func TestRun_endsThoughItsSandboxIsMute(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		e := w.engine(func(o *Options) {
+			open := o.Open
+			o.Open = func(owner, id string) Sandbox { return mute{open(owner, id)} }
+		})
+		last := watchFrom(t.Context(), e, start(t, e, Request{}).ID, 0).last()
+		want(t, "type", last.Type, "error")
+		want(t, "code", last.Code, sandboxclient.CodeTimeout)
 	})
 }

@@ -31,12 +31,20 @@ func (r *run) work(turn *turn) (ended bool) {
 	return r.conclude(r.carry())
 }
 
+// silentGrace is what a sandbox gets, beyond the run's time, to end its programs
+// and to say so. One that keeps silent must not keep the run's turn.
+const silentGrace = time.Minute
+
+var errSilent = &sandboxclient.Error{Code: sandboxclient.CodeTimeout, Message: "The sandbox did not answer in time"}
+
 // carry does the work of a run whose turn it is.
 func (r *run) carry() verdict {
 	r.begin()
 	if r.ctx.Err() != nil {
 		return r.cut(r.summary.Phase, nil)
 	}
+	watchdog := time.AfterFunc(time.Until(r.deadline())+silentGrace, func() { r.end(errSilent) })
+	defer watchdog.Stop()
 	if !r.past.begun() {
 		if _, err := r.sandbox.MakeDir(r.ctx, homeDir); err != nil {
 			return r.cut(PhaseClone, err)
