@@ -30,7 +30,7 @@ type dialer struct {
 func (d *dialer) dial(ctx context.Context, t Target) (net.Conn, error) {
 	return d.through(ctx, t, func(ctx context.Context) (string, error) {
 		if t.Addr.IsValid() {
-			return t.String(), nil
+			return t.String(), d.guard.check(netip.AddrPortFrom(t.Addr, t.Port))
 		}
 		// The proxy would look the name up once more, so it is given the address.
 		addr, err := d.lookup(ctx, t)
