@@ -13,7 +13,7 @@ import (
 func TestOpen_setsUp(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "db")
 	s := open(t, path)
-	for pragma, want := range map[string]string{"journal_mode": "wal", "foreign_keys": "1", "busy_timeout": "5000", "synchronous": "1"} {
+	for pragma, want := range map[string]string{"journal_mode": "wal", "foreign_keys": "1", "busy_timeout": "5000", "synchronous": "1", "secure_delete": "1"} {
 		var got string
 		if err := s.db.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got); err != nil || got != want {
 			t.Errorf("%s is %s, %v, want %s", pragma, got, err, want)
