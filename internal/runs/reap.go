@@ -40,19 +40,26 @@ func (e *Engine) expire(ctx context.Context) {
 			e.complain(ctx, "runs that are to be forgotten cannot be listed", err)
 			return
 		}
-		for _, rec := range records {
-			if e.works(rec.ID) { // it has ended, and is not put away yet: another time
-				return
-			}
-			if err := e.delete(ctx, rec.ID); err != nil {
-				e.complain(ctx, "run was not forgotten", err)
-				return
-			}
-		}
-		if len(records) < expireBatch {
+		if forgotten := e.forget(ctx, records); forgotten == 0 || len(records) < expireBatch {
 			return
 		}
 	}
+}
+
+// forget deletes runs and counts those that are gone. One that cannot be
+// deleted keeps no other.
+func (e *Engine) forget(ctx context.Context, records []Record) (forgotten int) {
+	for _, rec := range records {
+		if e.works(rec.ID) { // it has ended, and is not put away yet: another time
+			continue
+		}
+		if err := e.delete(ctx, rec.ID); err != nil {
+			e.complain(ctx, "run was not forgotten", err)
+			continue
+		}
+		forgotten++
+	}
+	return forgotten
 }
 
 // delete forgets a run: its record last, so that nothing is left over that no
