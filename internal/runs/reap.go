@@ -40,15 +40,15 @@ func (e *Engine) expire(ctx context.Context) {
 			e.complain(ctx, "runs that are to be forgotten cannot be listed", err)
 			return
 		}
-		if forgotten := e.forget(ctx, records); forgotten == 0 || len(records) < expireBatch {
+		if forgotten := e.forgetAll(ctx, records); forgotten == 0 || len(records) < expireBatch {
 			return
 		}
 	}
 }
 
-// forget deletes runs and counts those that are gone. One that cannot be
+// forgetAll deletes runs and counts those that are gone. One that cannot be
 // deleted keeps no other.
-func (e *Engine) forget(ctx context.Context, records []Record) (forgotten int) {
+func (e *Engine) forgetAll(ctx context.Context, records []Record) (forgotten int) {
 	for _, rec := range records {
 		if e.works(rec.ID) { // it has ended, and is not put away yet: another time
 			continue
