@@ -34,6 +34,7 @@ export interface Options {
 export interface Editor {
   setValue(value: string): void;
   setLanguage(name: string): void;
+  setLabel(label: string): void;
   mark(line: number | undefined): void;
   /** Puts the cursor at the start of a line and shows it. */
   goTo(line: number): void;
@@ -74,10 +75,11 @@ const colours = HighlightStyle.define([
 
 export function createEditor(parent: HTMLElement, value: string, options: Options): Editor {
   const language = new Compartment();
+  const label = new Compartment();
   let destroyed = false;
   const view = new EditorView({
     parent,
-    state: EditorState.create({ doc: value, extensions: extensions(options, language) }),
+    state: EditorState.create({ doc: value, extensions: [extensions(options, language), label.of(labelled(options.label))] }),
   });
   const load = (name: string) =>
     languageSupport(name).then((support) => {
@@ -91,6 +93,7 @@ export function createEditor(parent: HTMLElement, value: string, options: Option
       if (next !== now) view.dispatch({ changes: { from: 0, to: now.length, insert: next } });
     },
     setLanguage: (name) => void load(name),
+    setLabel: (text) => view.dispatch({ effects: label.reconfigure(labelled(text)) }),
     mark: (line) => view.dispatch({ effects: setMark.of(line ? { line, looks: "cm-failed" } : undefined) }),
     goTo(line) {
       const at = view.state.doc.line(Math.min(Math.max(line, 1), view.state.doc.lines)).from;
@@ -104,6 +107,10 @@ export function createEditor(parent: HTMLElement, value: string, options: Option
   };
   if (options.markLine) editor.mark(options.markLine);
   return editor;
+}
+
+function labelled(label: string): Extension {
+  return EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false" });
 }
 
 function extensions(options: Options, language: Compartment): Extension[] {
@@ -127,7 +134,6 @@ function extensions(options: Options, language: Compartment): Extension[] {
     // Tab moves on after Escape, so that the keyboard is not trapped.
     keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, indentWithTab]),
     EditorView.lineWrapping,
-    EditorView.contentAttributes.of({ "aria-label": options.label, spellcheck: "false" }),
     EditorState.readOnly.of(options.readOnly ?? false),
     options.placeholder ? placeholder(options.placeholder) : [],
     language.of([]),

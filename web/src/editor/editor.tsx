@@ -42,6 +42,7 @@ export function Editor(props: EditorProps) {
 
   useEffect(() => editor.current?.setValue(props.value), [props.value]);
   useEffect(() => editor.current?.setLanguage(props.language), [props.language]);
+  useEffect(() => editor.current?.setLabel(props.label), [props.label]);
   useEffect(() => editor.current?.mark(props.markLine), [props.markLine]);
 
   return <div class={`editor ${props.class ?? ""}`} ref={place} />;
