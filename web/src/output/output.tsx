@@ -65,9 +65,9 @@ function LogView({ log }: { log: Log }) {
 const Block = memo(
   function Block({ lines }: { lines: Log["lines"]; mark: string }) {
     return (
-      <>
+      <div class="lines">
         {lines.map((l) => (l.stream === "stderr" ? <span class="stderr"><LineView line={l} /></span> : <LineView line={l} />))}
-      </>
+      </div>
     );
   },
   (a, b) => a.mark === b.mark && a.lines[0] === b.lines[0],
