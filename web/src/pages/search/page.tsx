@@ -161,7 +161,7 @@ function summary(found: Found, files: number): string {
 function LineLink({ path, line, question: q }: { path: string; line: Shown; question: Question }) {
   const parts = line.matched ? pieces(line.text, q.q, { fixed: !!q.fixed, ignoreCase: !!q.ignoreCase, word: !!q.word }) : [line.text];
   return (
-    <a class="line" href={href(`files/${path}`, {}, `L${line.line}`)} aria-label={`${path} line ${line.line}`}>
+    <a class="line" href={href(`files/${path}`, {}, `L${line.line}`)} title={`${path}, line ${line.line}`}>
       <span class="number">{line.line}</span>
       <span class={line.matched ? "text" : "text beside"}>
         {line.offset ? "…" : ""}

@@ -45,12 +45,14 @@ function Summary({ run, watch: w }: { run: Run; watch: Watch }) {
     <dl class="summary">
       <div>
         <dt class="visually-hidden">Status</dt>
-        <dd role="status">
-          <span class={`badge ${v.look}`}>
-            {v.look === "busy" && <span class="spinner" />}
-            {w.position.value > 0 ? `${w.position.value}. in the queue` : v.word}
-          </span>{" "}
-          {!w.connected.value && <span class="badge warn">connecting again</span>}
+        <dd>
+          <span role="status">
+            <span class={`badge ${v.look}`}>
+              {v.look === "busy" && <span class="spinner" />}
+              {w.position.value > 0 ? `${w.position.value}. in the queue` : v.word}
+            </span>{" "}
+            {!w.connected.value && <span class="badge warn">connecting again</span>}
+          </span>
         </dd>
       </div>
       <div>
