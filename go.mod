@@ -7,6 +7,7 @@ ignore ./web/node_modules
 
 require (
 	code.dny.dev/ssrf v0.3.0
+	github.com/bmatcuk/doublestar/v4 v4.10.4
 	github.com/containerd/go-runc v1.2.1
 	github.com/coreos/go-systemd/v22 v22.7.0
 	github.com/dustin/go-humanize v1.1.0
@@ -36,7 +37,6 @@ require (
 
 require (
 	github.com/beorn7/perks v1.0.1 // indirect
-	github.com/bmatcuk/doublestar/v4 v4.10.4 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/containerd/console v1.0.5 // indirect
 	github.com/fsnotify/fsnotify v1.9.0 // indirect
