@@ -48,6 +48,7 @@ type Config struct {
 	EgressProxy        proxyURL
 	EgressMaxBytes     size
 	NPMRegistry        string
+	NPMCache           size
 
 	MaxRuns       int
 	MaxQueuedRuns int
@@ -97,6 +98,7 @@ func defaults() Config {
 
 		EgressDefaultHosts: true,
 		EgressMaxBytes:     4 << 30,
+		NPMCache:           2 << 30,
 
 		MaxRuns:       2,
 		MaxQueuedRuns: 20,

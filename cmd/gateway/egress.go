@@ -18,6 +18,7 @@ import (
 	"sandgate/handlers/notebook"
 	"sandgate/handlers/sandboxapi"
 	"sandgate/internal/egress"
+	"sandgate/sandboxclient"
 	"sandgate/sandboxclient/wire"
 )
 
@@ -37,6 +38,7 @@ var defaultHosts = []string{
 type outside struct {
 	gate     *egress.Gate
 	policy   *egress.Policy
+	packages packages
 	document sandboxapi.Egress
 	warnings []string
 }
@@ -69,7 +71,7 @@ func newOutside(cfg Config, npm npmAnswer, log *slog.Logger, registry prometheus
 		Logger:   log,
 		Registry: registry,
 	})
-	o := outside{gate: gate, policy: policy, document: describeEgress(cfg, policy, packages)}
+	o := outside{gate: gate, policy: policy, packages: packages, document: describeEgress(cfg, policy, packages)}
 	if packages.missing != nil {
 		o.warnings = append(o.warnings, "npm in sandboxes has no registry: "+packages.missing.Error())
 	}
@@ -129,6 +131,9 @@ func checkEgress(wrong *problems, c Config) {
 	if _, err := c.EgressProxy.parse(); err != nil {
 		wrong.addf("egress-proxy: %v", err)
 	}
+	if c.NPMCache != 0 && c.NPMCache < 16<<20 {
+		wrong.addf("npm-cache: must be at least 16MiB, or 0 for none")
+	}
 	if c.EgressMaxBytes < 1 {
 		wrong.addf("egress-max-bytes: must be at least 1")
 	}
@@ -187,6 +192,11 @@ func describeEgress(cfg Config, p *egress.Policy, packages packages) sandboxapi.
 		Registry: packages.url,
 		Notes:    []string{"fetch of Node heeds the proxy from Node 24 on, and not before"},
 		Limits:   egress.Limits(int64(cfg.EgressMaxBytes)),
+	}
+	if packages.registry != nil && cfg.NPMCache > 0 {
+		doc.Limits = append(doc.Limits, sandboxclient.Limit{
+			Name: "npmCache", Value: float64(cfg.NPMCache), Unit: "bytes, shared by all sandboxes", Enforced: true, By: "the gateway",
+		})
 	}
 	for _, app := range sandboxApps {
 		doc.Apps[app] = string(p.Mode(app))

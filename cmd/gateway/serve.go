@@ -135,6 +135,11 @@ func openClient(ctx context.Context, cfg Config, log *slog.Logger, registry prom
 		return opened{}, nil, err
 	}
 	proof.document = outside.add(proof.document, log)
+	closeMirror, err := openMirror(cfg, outside, log, registry)
+	if err != nil {
+		return opened{}, nil, err
+	}
+	undo.add(closeMirror)
 	wanted, err := wantedRuns(ctx, records)
 	if err != nil {
 		return opened{}, nil, err

@@ -58,6 +58,7 @@ func settings(c *Config) []group {
 	f.Var(&c.EgressProxy, "egress-proxy", "`URL` of the proxy that the gateway itself must use; empty: as HTTPS_PROXY and NO_PROXY say")
 	f.Var(&c.EgressMaxBytes, "egress-max-bytes", "most that one run of a sandbox may send and receive, a `SIZE`")
 	f.StringVar(&c.NPMRegistry, "npm-registry", c.NPMRegistry, "`URL` of the npm registry for sandboxes; empty: the one of this host's npm; none: none")
+	f.Var(&c.NPMCache, "npm-cache", "`SIZE` of the cache of npm packages that sandboxes share and only read; 0: none, they ask the registry themselves")
 
 	f = heading("Test runs")
 	f.IntVar(&c.MaxRuns, "max-runs", c.MaxRuns, "`NUMBER` of test runs that work at once; others wait for their turn")

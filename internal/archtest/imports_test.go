@@ -84,6 +84,12 @@ var rules = []rule{
 		why:    "the engine of test runs knows neither the web nor the database",
 	},
 	{
+		name:  "way out",
+		binds: []string{"sandgate/internal/egress/...", "sandgate/internal/npmmirror/..."},
+		never: []string{echo, store, sandboxd, "database/sql"},
+		why:   "it decides where sandboxes connect to, and connects them; it serves no visitor and keeps no records",
+	},
+	{
 		name:   "adapters",
 		binds:  []string{"sandgate/internal/..."},
 		except: []string{sandboxtest},

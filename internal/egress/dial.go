@@ -45,6 +45,18 @@ func (d *dialer) vouched(ctx context.Context, t Target) (net.Conn, error) {
 	return d.through(ctx, t, func(context.Context) (string, error) { return t.String(), nil })
 }
 
+// trusted connects to a target that the gateway itself wants to reach.
+func (d *dialer) trusted(ctx context.Context, t Target) (net.Conn, error) {
+	proxy, err := d.proxy(proxied(t))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("proxy: %w", err)
+	case proxy == nil:
+		return d.private(ctx, t)
+	}
+	return d.tunnel(ctx, proxy, t.String())
+}
+
 // through connects directly, or through the proxy to what address gives.
 func (d *dialer) through(ctx context.Context, t Target, address func(context.Context) (string, error)) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTime)

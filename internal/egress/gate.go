@@ -4,6 +4,7 @@ import (
 	"crypto/x509"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/url"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -18,7 +19,7 @@ const maxConns = 1024
 // Options say how a Gate works. Policy, Logger and Registry are required.
 type Options struct {
 	Policy   *Policy
-	Settings wire.Egress // what sandboxes are told
+	Settings wire.Egress // what sandboxes are told; Mirror is set by the method
 	MaxBytes int64       // that one run of a sandbox may send and receive, together; 0: 4 GiB
 
 	// Proxy is the gateway's own way out, as in [http.Transport]; nil: direct.
@@ -34,6 +35,7 @@ type Options struct {
 // ended and needs no closing.
 type Gate struct {
 	opts    Options
+	mirror  http.Handler // nil: npm asks the registry itself
 	dialer  dialer
 	slots   chan struct{}
 	metrics *metrics
@@ -63,6 +65,13 @@ func New(opts Options) *Gate {
 		slots:   make(chan struct{}, maxConns),
 		metrics: newMetrics(opts.Registry),
 	}
+}
+
+// Mirror has sandboxes ask a mirror of the npm registry. It is called before the
+// first sandbox starts, if at all.
+func (g *Gate) Mirror(mirror http.Handler) {
+	g.mirror = mirror
+	g.opts.Settings.Mirror = true
 }
 
 // Open gives the way out of a sandbox that has started, or was taken over; nil

@@ -32,13 +32,22 @@ type box struct {
 
 func newBox(t *testing.T, policy *egress.Policy, settings wire.Egress) box {
 	t.Helper()
-	sandboxtest.Require(t)
-	gate := egress.New(egress.Options{
+	return boxOf(t, newGate(t, policy, settings), "box")
+}
+
+func newGate(t *testing.T, policy *egress.Policy, settings wire.Egress) *egress.Gate {
+	t.Helper()
+	return egress.New(egress.Options{
 		Policy: policy, Settings: settings,
 		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)), Registry: prometheus.NewRegistry(),
 	})
+}
+
+func boxOf(t *testing.T, gate *egress.Gate, name string) box {
+	t.Helper()
+	sandboxtest.Require(t)
 	client := sandboxtest.New(t, sandboxclient.Options{Egress: gate})
-	b := box{t, client.Sandbox(sandboxclient.Ref{Owner: "local", App: "testrunner", Name: t.Name()})}
+	b := box{t, client.Sandbox(sandboxclient.Ref{Owner: "local", App: "testrunner", Name: name})}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()

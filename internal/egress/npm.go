@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // npmTime bounds how long npm may take to say what it is configured for.
@@ -19,6 +23,7 @@ const npmTime = 10 * time.Second
 type NPM struct {
 	Registry *url.URL
 	CAFile   string // "" when it trusts what the host does
+	Default  bool   // the registry is the one that npm knows without being told
 }
 
 // ErrNoNPM means that this host has no npm.
@@ -32,16 +37,43 @@ func AskNPM(ctx context.Context) (NPM, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, npmTime)
 	defer cancel()
-	ask := exec.CommandContext(ctx, program, "config", "get", "registry", "cafile")
-	ask.Dir = "/" // no project's settings
-	ask.WaitDelay = time.Second
-	ask.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // it is Node, and may start others
-	ask.Cancel = func() error { return syscall.Kill(-ask.Process.Pid, syscall.SIGKILL) }
-	output, err := ask.Output()
-	if err != nil {
+	var configured, untold string
+	var both errgroup.Group
+	both.Go(func() (err error) {
+		configured, err = ask(ctx, program, os.Environ(), "registry", "cafile")
+		return err
+	})
+	both.Go(func() (err error) {
+		untold, err = ask(ctx, program, withoutConfig(os.Environ()), "registry")
+		return err
+	})
+	if err := both.Wait(); err != nil {
 		return NPM{}, fmt.Errorf("npm does not say what it is configured for: %w", err)
 	}
-	return parseNPM(string(output))
+	npm, err := parseNPM(configured)
+	if err == nil {
+		npm.Default = strings.TrimSpace(untold) == npm.Registry.String()
+	}
+	return npm, err
+}
+
+func ask(ctx context.Context, program string, env []string, names ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, program, append([]string{"config", "get"}, names...)...)
+	cmd.Dir = "/" // no project's settings
+	cmd.Env = env
+	cmd.WaitDelay = time.Second
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // it is Node, and may start others
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	output, err := cmd.Output()
+	return string(output), err
+}
+
+// withoutConfig is an environment in which npm finds no settings.
+func withoutConfig(environ []string) []string {
+	env := slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
+		return strings.HasPrefix(strings.ToLower(entry), "npm_config_")
+	})
+	return append(env, "npm_config_userconfig=/nonexistent/user", "npm_config_globalconfig=/nonexistent/global")
 }
 
 func parseNPM(output string) (NPM, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -48,10 +49,18 @@ func fakeNPM(t *testing.T, script string) {
 }
 
 func TestAskNPM(t *testing.T) {
-	fakeNPM(t, `test "$*" = "config get registry cafile" && test "$PWD" = / && printf 'registry=https://npm.example/\ncafile=null\n'`)
-	npm, err := AskNPM(t.Context())
-	if err != nil || npm.Registry.Host != "npm.example" || npm.CAFile != "" {
-		t.Errorf("%+v, %v", npm, err)
+	t.Setenv("npm_config_registry", "https://npm.example/")
+	const fake = `test "$PWD" = / || exit 1
+		case "$*" in
+		"config get registry cafile") printf 'registry=%s\ncafile=null\n' "$npm_config_registry";;
+		"config get registry") echo "${npm_config_registry:-https://DEFAULT/}";;
+		esac`
+	for known, want := range map[string]bool{"other.example": false, "npm.example": true} {
+		fakeNPM(t, strings.ReplaceAll(fake, "DEFAULT", known))
+		npm, err := AskNPM(t.Context())
+		if err != nil || npm.Registry.Host != "npm.example" || npm.CAFile != "" || npm.Default != want {
+			t.Errorf("%+v, %v", npm, err)
+		}
 	}
 	fakeNPM(t, "exit 3")
 	if _, err := AskNPM(t.Context()); err == nil || errors.Is(err, ErrNoNPM) {

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dustin/go-humanize"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"sandgate/sandboxclient"
 	"sandgate/sandboxclient/wire"
@@ -51,6 +52,10 @@ func (o *outlet) Serve(ctx context.Context, target string, inside net.Conn) {
 		return
 	}
 	defer release()
+	if o.gate.mirror != nil && target == wire.MirrorTarget {
+		o.serveMirror(ctx, inside)
+		return
+	}
 	t, malformation := ParseTarget(target)
 	if malformation != nil {
 		o.refuse(inside, "", malformed(malformation))
@@ -62,16 +67,32 @@ func (o *outlet) Serve(ctx context.Context, target string, inside net.Conn) {
 		return
 	}
 	defer outside.Close()
-	o.count(outcomeConnected)
-	if wire.WriteEgressReply(inside, nil) != nil {
+	if !o.agree(inside) {
 		return
 	}
-	r := relay{
-		inside: inside, outside: outside, left: &o.left,
-		sent:     o.gate.metrics.bytes.WithLabelValues(o.app, "sent"),
-		received: o.gate.metrics.bytes.WithLabelValues(o.app, "received"),
-	}
+	sent, received := o.counters()
+	r := relay{inside: inside, outside: outside, left: &o.left, sent: sent, received: received}
 	r.run(ctx)
+}
+
+// serveMirror answers a connection to the mirror of the npm registry.
+func (o *outlet) serveMirror(ctx context.Context, inside net.Conn) {
+	if !o.agree(inside) {
+		return
+	}
+	sent, received := o.counters()
+	serveSite(ctx, &counted{inside, &o.left, sent, received}, o.gate.mirror)
+}
+
+// agree tells the sandbox that it is connected.
+func (o *outlet) agree(inside net.Conn) bool {
+	o.count(outcomeConnected)
+	return wire.WriteEgressReply(inside, nil) == nil
+}
+
+func (o *outlet) counters() (sent, received prometheus.Counter) {
+	bytes := o.gate.metrics.bytes
+	return bytes.WithLabelValues(o.app, "sent"), bytes.WithLabelValues(o.app, "received")
 }
 
 // enter takes a place among this sandbox's connections and among all. It comes

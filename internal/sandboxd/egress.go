@@ -21,9 +21,10 @@ type egress struct {
 	proxy proxy.Options
 	dir   string
 
-	mu   sync.Mutex
-	open *proxy.Proxy // nil: there is none
-	env  map[string]string
+	mu     sync.Mutex
+	open   *proxy.Proxy // nil: there is none
+	mirror string       // HOST:PORT of the mirror of the npm registry, once it is open
+	env    map[string]string
 }
 
 // PUT /v1/egress
@@ -58,8 +59,28 @@ func (e *egress) set(settings wire.Egress) error {
 		}
 		e.open = p
 	}
-	e.env = proxy.Environment(e.open.Addr(), proxy.Settings{Bundle: bundle, Extra: extra, Registry: settings.Registry})
+	registry, err := e.registry(settings)
+	if err != nil {
+		return err
+	}
+	e.env = proxy.Environment(e.open.Addr(), proxy.Settings{Bundle: bundle, Extra: extra, Registry: registry})
 	return nil
+}
+
+// registry gives the URL of npm's registry, and opens the port of its mirror
+// if there is to be one and it is not open. e.mu is held.
+func (e *egress) registry(settings wire.Egress) (string, error) {
+	if !settings.Mirror {
+		return settings.Registry, nil
+	}
+	if e.mirror == "" {
+		addr, err := e.open.Relay(wire.MirrorTarget)
+		if err != nil {
+			return "", err
+		}
+		e.mirror = addr
+	}
+	return "http://" + e.mirror + "/", nil
 }
 
 // write puts a file in place as a whole, since programs may be reading it, and
@@ -98,6 +119,6 @@ func (e *egress) close() {
 	defer e.mu.Unlock()
 	if e.open != nil {
 		e.open.Close()
-		e.open, e.env = nil, nil
+		e.open, e.mirror, e.env = nil, "", nil
 	}
 }

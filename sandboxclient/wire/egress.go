@@ -15,7 +15,14 @@ type Egress struct {
 	Bundle   string `json:"bundle,omitempty"`   // PEM of the authorities to trust; empty: those of the system inside
 	Extra    string `json:"extra,omitempty"`    // those among them that are not trusted everywhere
 	Registry string `json:"registry,omitempty"` // URL of the npm registry; empty: the one that npm knows
+	// Mirror has npm ask the gateway instead: on a port of its own, whose
+	// connections go to MirrorTarget.
+	Mirror bool `json:"mirror,omitempty"`
 }
+
+// MirrorTarget is the target of a connection to the gateway's mirror of the npm
+// registry. No name ends like this.
+const MirrorTarget = "npm.sandgate:80"
 
 // WarningEgressRefused is the code of the warning that a connection to the
 // outside was refused: one for a host and execution.

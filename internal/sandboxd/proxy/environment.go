@@ -20,6 +20,8 @@ func Environment(addr string, s Settings) map[string]string {
 		"HTTPS_PROXY": url, "https_proxy": url,
 		"NO_PROXY": local, "no_proxy": local,
 		"NODE_USE_ENV_PROXY": "1", // fetch, from Node 24 on
+		// Whether there is a newer npm is for this machine's owner to know.
+		"npm_config_update_notifier": "false",
 	}
 	for name, value := range map[string]string{
 		"SSL_CERT_FILE":      s.Bundle, // OpenSSL, Go

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
+	"sync"
 )
 
 // newPlain passes requests for http: URLs on. A redirect goes back to the
@@ -22,9 +23,23 @@ func (p *Proxy) newPlain() *httputil.ReverseProxy {
 			MaxIdleConns:           4 * maxIdle,
 			IdleConnTimeout:        idleTime,
 			MaxResponseHeaderBytes: maxHeader,
+			ReadBufferSize:         copyBuffer,
 		},
+		BufferPool:    &buffers{},
 		FlushInterval: -1,
 		ErrorHandler:  func(w http.ResponseWriter, r *http.Request, err error) { p.fail(w, r.URL.Host, err) },
 		ErrorLog:      slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
 	}
 }
+
+// buffers are used again and again.
+type buffers struct{ pool sync.Pool }
+
+func (b *buffers) Get() []byte {
+	if buffer, ok := b.pool.Get().(*[]byte); ok {
+		return *buffer
+	}
+	return make([]byte, copyBuffer)
+}
+
+func (b *buffers) Put(buffer []byte) { b.pool.Put(&buffer) }

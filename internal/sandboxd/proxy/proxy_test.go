@@ -327,6 +327,42 @@ func TestClose_endsTunnels(t *testing.T) {
 	}
 }
 
+func TestRelay(t *testing.T) {
+	o := newOutside(t)
+	o.site("npm.sandgate:80", httptest.NewServer, func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "%s %s", r.Host, r.URL) })
+	addr, err := o.proxy.Relay("npm.sandgate:80")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &http.Client{Transport: &http.Transport{}, Timeout: hang}
+	for range 3 {
+		if status, body := get(t, c, "http://"+addr+"/mocha"); status != 200 || body != addr+" /mocha" {
+			t.Errorf("%d %s", status, body)
+		}
+	}
+	if asked, _ := o.seen(); asked != "npm.sandgate:80" {
+		t.Errorf("asked for %s", asked)
+	}
+	nowhere, err := o.proxy.Relay("other.sandgate:80")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Get("http://" + nowhere + "/"); err == nil {
+		t.Error("a target that is refused was reached")
+	}
+	if _, refused := o.seen(); refused == "" {
+		t.Error("nobody was told")
+	}
+	o.proxy.Close() // while a connection is kept alive
+	if _, err := net.Dial("tcp", addr); err == nil {
+		t.Error("the port outlived the proxy")
+	}
+	if _, err := o.proxy.Relay("npm.sandgate:80"); err == nil {
+		t.Error("a closed proxy opens a port")
+	}
+	c.CloseIdleConnections()
+}
+
 func TestEnvironment(t *testing.T) {
 	env := Environment("127.0.0.1:1234", Settings{Bundle: "/b", Extra: "/e", Registry: "https://npm.example/"})
 	for name, want := range map[string]string{
@@ -339,7 +375,7 @@ func TestEnvironment(t *testing.T) {
 	}
 	bare := Environment("127.0.0.1:1234", Settings{})
 	for name := range bare {
-		if !strings.Contains(strings.ToLower(name), "proxy") {
+		if !strings.Contains(strings.ToLower(name), "proxy") && name != "npm_config_update_notifier" {
 			t.Errorf("%s is set to %q for nothing", name, bare[name])
 		}
 	}
