@@ -65,6 +65,9 @@ func loopback(host string) bool {
 	return host == "localhost" || err == nil && addr.Unmap().IsLoopback()
 }
 
+// maxCPUs is more than any machine has.
+const maxCPUs = 1 << 16
+
 func checkNumbers(wrong *problems, c Config) {
 	atLeast := func(name string, value, least float64, say string) {
 		if !(value >= least) {
@@ -75,6 +78,11 @@ func checkNumbers(wrong *problems, c Config) {
 	atLeast("cpus", c.CPUs, 0.01, "0.01")
 	atLeast("test-memory", float64(c.TestMemory), 64<<20, "64MiB: sandboxd and npm need as much")
 	atLeast("test-cpus", c.TestCPUs, 0.01, "0.01")
+	for name, value := range map[string]float64{"cpus": c.CPUs, "test-cpus": c.TestCPUs} {
+		if value > maxCPUs { // infinity is a number too
+			wrong.addf("%s: must be at most %d", name, maxCPUs)
+		}
+	}
 	atLeast("max-runs", float64(c.MaxRuns), 1, "1")
 	atLeast("max-queued-runs", float64(c.MaxQueuedRuns), 0, "0")
 	atLeast("processes", float64(c.Processes), 16, "16")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -149,6 +150,8 @@ func TestCheck(t *testing.T) {
 		"relative rootfs": {func(c *Config) { c.Rootfs = "image" }, `rootfs: "image" is no absolute path`},
 		"memory":          {func(c *Config) { c.Memory = 1 << 20 }, "memory: must be at least 64MiB"},
 		"no CPU":          {func(c *Config) { c.CPUs = 0 }, "cpus: must be at least 0.01"},
+		"CPUs for ever":   {func(c *Config) { c.CPUs = math.Inf(1) }, "cpus: must be at most 65536"},
+		"CPUs of no kind": {func(c *Config) { c.TestCPUs = math.NaN() }, "test-cpus: must be at least 0.01"},
 		"output":          {func(c *Config) { c.MaxOutput = 1 << 20 }, "max-output: 1MiB is less than keep-output, 10MiB"},
 		"timeouts":        {func(c *Config) { c.MaxTimeout = time.Second }, "default-timeout: 1m0s is more than max-timeout, 1s"},
 		"no requests":     {func(c *Config) { c.MaxRequests = 0 }, "max-requests: must be at least 1"},

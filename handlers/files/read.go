@@ -38,7 +38,8 @@ func (h *Handler) Get(c echo.Context) error {
 }
 
 // conditions passes on what HTTP lets a client ask of a file. Of several
-// ranges at once nothing is passed on: such a client gets the whole file.
+// ranges at once, and of an empty one, nothing is passed on: such a client gets
+// the whole file.
 func conditions(r *http.Request) sandboxclient.ReadOptions {
 	opts := sandboxclient.ReadOptions{
 		Head:              r.Method == http.MethodHead,
@@ -49,10 +50,18 @@ func conditions(r *http.Request) sandboxclient.ReadOptions {
 		IfModifiedSince:   r.Header.Get("If-Modified-Since"),
 		IfUnmodifiedSince: r.Header.Get("If-Unmodified-Since"),
 	}
-	if strings.Contains(opts.Range, ",") {
+	if strings.Contains(opts.Range, ",") || ofNothing(opts.Range) {
 		opts.Range, opts.IfRange = "", ""
 	}
 	return opts
+}
+
+// ofNothing says whether a range is the last 0 bytes, which net/http answers
+// with a part that ends before it begins.
+func ofNothing(ranges string) bool {
+	before, suffix, _ := strings.Cut(ranges, "-")
+	suffix = strings.TrimSpace(suffix)
+	return strings.TrimSpace(before) == "bytes=" && suffix != "" && strings.Trim(suffix, "0") == ""
 }
 
 // list answers with a directory.

@@ -2,8 +2,11 @@ package files
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -211,4 +214,79 @@ func TestGet_errors(t *testing.T) {
 	if _, err := ask(t, cut, "GET", "path=a.txt", ""); !errors.Is(err, broken) {
 		t.Errorf("a body that breaks off: %v", err)
 	}
+}
+
+// serves is a sandbox that answers conditions as sandboxd does.
+func serves(content string, modified time.Time) fake {
+	return fake{read: func(_ string, opts sandboxclient.ReadOptions) (*sandboxclient.File, error) {
+		r := httptest.NewRequest("GET", "/", nil)
+		if opts.Head {
+			r.Method = http.MethodHead
+		}
+		for name, value := range map[string]string{
+			"Range": opts.Range, "If-Range": opts.IfRange, "If-Match": opts.IfMatch, "If-None-Match": opts.IfNoneMatch,
+			"If-Modified-Since": opts.IfModifiedSince, "If-Unmodified-Since": opts.IfUnmodifiedSince,
+		} {
+			setIf(r.Header, name, value)
+		}
+		w := httptest.NewRecorder()
+		w.Header().Set("ETag", `"e"`)
+		w.Header().Set("Content-Type", "application/octet-stream")
+		http.ServeContent(w, r, "", modified, strings.NewReader(content))
+		resp := w.Result()
+		if resp.StatusCode == http.StatusPreconditionFailed {
+			return nil, sandboxclient.Errorf(sandboxclient.CodePreconditionFailed, "changed")
+		}
+		return &sandboxclient.File{
+			Status: resp.StatusCode, Size: resp.ContentLength, ContentRange: resp.Header.Get("Content-Range"),
+			ETag: resp.Header.Get("ETag"), LastModified: resp.Header.Get("Last-Modified"), Body: resp.Body,
+		}, nil
+	}}
+}
+
+// Whatever is asked of a file, the answer is all of it, the part that it says it
+// is, or none.
+func FuzzConditions(f *testing.F) {
+	const content = "0123456789"
+	modified := time.Date(2026, 11, 29, 0, 0, 0, 0, time.UTC)
+	for _, seed := range [][3]string{
+		{"bytes=0-0", "", ""}, {"bytes=-3", `"e"`, ""}, {"bytes=5-", `"x"`, ""}, {"bytes=9-100", "", "*"}, {"bytes=10-", "", ""}, {"bytes=3-2", "", ""},
+		{"bytes=0-1,4-5", "", ""}, {"bytes=0-1,", "", ""}, {"bytes=,,,0-1", "", ""}, {"bits=0-1", "", ""}, {"bytes=-", "", ""}, {"bytes=-0", "", ""}, {"bytes= - 00 ", "", ""}, {"bytes=99999999999999999999-", "", ""},
+		{"", "", `"e"`}, {"", "", `W/"e", "x"`}, {"bytes=0-1", "Sun, 29 Nov 2026 00:00:00 GMT", ""}, {"bytes= 0 - 1 ", "", ""}, {"BYTES=0-1", "", ""}, {"bytes=--1", "", ""},
+	} {
+		f.Add(seed[0], seed[1], seed[2], false)
+		f.Add(seed[0], "", seed[2], true)
+	}
+	f.Fuzz(func(t *testing.T, ranges, ifRange, noneMatch string, head bool) {
+		method := map[bool]string{false: "GET", true: "HEAD"}[head]
+		headers := []string{"Range: " + ranges, "If-Range: " + ifRange, "If-None-Match: " + noneMatch}
+		w, err := ask(t, serves(content, modified), method, "path=a.bin", "", headers...)
+		if err != nil {
+			t.Fatalf("%q: %v", headers, err)
+		}
+		want := map[int]string{200: content, 206: "?", 304: "", 416: ""}
+		body, known := want[w.Code]
+		if w.Code == http.StatusPartialContent {
+			body = part(t, content, w.Header().Get("Content-Range"))
+		}
+		if length := w.Header().Get("Content-Length"); w.Code <= http.StatusPartialContent && length != strconv.Itoa(len(body)) {
+			t.Errorf("%s %q: Content-Length is %q", method, headers, length)
+		}
+		if head {
+			body = ""
+		}
+		if !known || w.Body.String() != body {
+			t.Errorf("%s %q: %d %q, want %q", method, headers, w.Code, w.Body, body)
+		}
+	})
+}
+
+// part cuts out what a Content-Range names.
+func part(t *testing.T, content, said string) string {
+	t.Helper()
+	var first, last, size int
+	if n, err := fmt.Sscanf(said, "bytes %d-%d/%d", &first, &last, &size); n != 3 || err != nil || size != len(content) || first > last || last >= size {
+		t.Fatalf("Content-Range: %q", said)
+	}
+	return content[first : last+1]
 }

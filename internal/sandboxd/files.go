@@ -26,6 +26,9 @@ func (s *server) readFile(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("ETag", f.Info.ETag)
 	// The gateway decides on the type; an empty one would be guessed here.
 	w.Header().Set("Content-Type", "application/octet-stream")
+	if f.Info.Size == 0 { // of nothing there is no part, but net/http finds one for bytes=-5
+		r.Header.Del("Range")
+	}
 	http.ServeContent(bulkWriter{w}, r, "", f.Info.Modified, f)
 	return nil
 }

@@ -56,6 +56,12 @@ func TestFiles_readAsHTTPDoes(t *testing.T) {
 			}
 		})
 	}
+	d.put("empty", "")
+	for _, ranges := range []string{"bytes=-5", "bytes=0-", "bytes=0-0"} {
+		if a := d.do("GET", filesPath("empty"), nil, "Range", ranges); a.status != 200 || a.body != "" || a.header.Get("Content-Range") != "" {
+			t.Errorf("%s of nothing: %d %v", ranges, a.status, a.header)
+		}
+	}
 	head := d.do("HEAD", path, nil)
 	if head.status != 200 || head.body != "" || head.header.Get("Content-Length") != "10" {
 		t.Errorf("HEAD: %d %v", head.status, head.header)

@@ -2,6 +2,7 @@ package sse
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,8 @@ import (
 	"iter"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -218,6 +221,33 @@ func FuzzStream(f *testing.F) {
 		}
 		if e.Data != sandboxclient.Text(data) || e.Type != "stderr" {
 			t.Fatalf("%q became %q", data, e.Data)
+		}
+	})
+}
+
+// A place in a stream is a number of an event, or the request is wrong.
+func FuzzAfter(f *testing.F) {
+	for _, seed := range []string{"", "0", "7", "-1", "+7", "1.5", "9223372036854775808", " 7", "7\n", "0x7", "\u0667"} {
+		f.Add(seed, "")
+		f.Add("", seed)
+	}
+	f.Add("3", "9")
+	f.Fuzz(func(t *testing.T, query, header string) {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		if query != "" {
+			r.URL.RawQuery = "after=" + url.QueryEscape(query)
+		}
+		r.Header.Set("Last-Event-ID", header)
+		after, err := After(echo.New().NewContext(r, httptest.NewRecorder()))
+		if err != nil {
+			if after != 0 || sandboxclient.CodeOf(err) != sandboxclient.CodeInvalid {
+				t.Errorf("%q, %q: %d, %v", query, header, after, err)
+			}
+			return
+		}
+		said := cmp.Or(query, header, "0")
+		if want, err := strconv.ParseInt(said, 10, 64); err != nil || after != want || after < 0 {
+			t.Errorf("%q, %q: %d, want %q", query, header, after, said)
 		}
 	})
 }
