@@ -96,6 +96,7 @@ func checks() []check {
 		{"isolation: the kernel", checkKernel},
 		{"isolation: network", checkNetwork},
 		{"isolation: a namespace of one's own", checkNamespace},
+		{"a way out, for those that have one", checkEgress},
 		{"setuid programs have no effect", checkSetuid},
 		{"isolation of two sandboxes", checkNeighbours},
 
