@@ -20,6 +20,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -51,16 +52,21 @@ func run() error {
 		return err
 	}
 	defer lab.close()
+	var failed error // one that cannot be measured is no reason to lose the others
 	report := newReport(os.Stdout)
 	for _, c := range lab.comparisons(*cold) {
 		if !pattern.MatchString(c.name) {
 			continue
 		}
 		result, err := c.measure(ctx, *rounds)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", c.name, err)
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", c.name, err))
+			continue
 		}
 		report.add(&c, result)
 	}
-	return report.close()
+	return errors.Join(failed, report.close())
 }
