@@ -9,6 +9,7 @@ export default defineConfig({
   timeout: 120_000,
   expect: { timeout: 30_000 },
   forbidOnly: !!process.env.CI,
+  retries: process.env.CI ? 2 : 0, // a busy machine is no mistake of the pages; the report names what was tried again
   reporter: process.env.CI ? "line" : "list",
   use: {
     viewport: { width: 1440, height: 900 },
