@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"time"
 
 	"sandgate/sandboxclient/wire"
 )
@@ -37,6 +38,9 @@ type Egresser interface {
 	Egress(id ID, serve func(ctx context.Context, target string, conn net.Conn)) error
 }
 
+// egressTimeout bounds how long a sandboxd that answers may take to listen.
+const egressTimeout = 10 * time.Second
+
 // openEgress gives a sandbox that has just answered its way out, if its app has
 // one.
 func (c *Client) openEgress(ctx context.Context, id ID, ref Ref, l *link) error {
@@ -53,6 +57,8 @@ func (c *Client) openEgress(ctx context.Context, id ID, ref Ref, l *link) error 
 	if err := c.egresser.Egress(id, outlet.Serve); err != nil {
 		return fmt.Errorf("open egress: %w", err)
 	}
+	ctx, cancel := context.WithTimeout(ctx, egressTimeout)
+	defer cancel()
 	if err := l.call(ctx, http.MethodPut, "/v1/egress", nil, outlet.Settings(), nil); err != nil {
 		return fmt.Errorf("open egress: %w", err)
 	}

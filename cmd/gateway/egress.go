@@ -54,9 +54,15 @@ func newOutside(cfg Config, npm npmAnswer, log *slog.Logger, registry prometheus
 		return outside{}, err
 	}
 	policy.Allow = append(policy.Allow, packages.rules...)
-	bundle, err := egressBundle(cfg, packages.caFile)
+	bundle, err := egressBundle(cfg)
 	if err != nil {
 		return outside{}, err
+	}
+	var warnings []string
+	if packages.caFile != "" {
+		if err := bundle.Add(packages.caFile); err != nil { // npm's matter: nothing else needs it
+			warnings = append(warnings, "sandboxes do not trust the authorities that npm's cafile names: "+err.Error())
+		}
 	}
 	proxy, err := upstream(cfg)
 	if err != nil {
@@ -71,11 +77,11 @@ func newOutside(cfg Config, npm npmAnswer, log *slog.Logger, registry prometheus
 		Logger:   log,
 		Registry: registry,
 	})
-	o := outside{gate: gate, policy: policy, packages: packages, document: describeEgress(cfg, policy, packages)}
 	if packages.missing != nil {
-		o.warnings = append(o.warnings, "npm in sandboxes has no registry: "+packages.missing.Error())
+		warnings = append(warnings, "npm in sandboxes has no registry: "+packages.missing.Error())
 	}
-	return o, nil
+	document := describeEgress(cfg, policy, packages)
+	return outside{gate: gate, policy: policy, packages: packages, document: document, warnings: warnings}, nil
 }
 
 // egressPolicy reads the settings; its error is all that is wrong with them.
@@ -155,9 +161,9 @@ func checkRegistry(wrong *problems, text string) {
 }
 
 // egressBundle is the host's authorities, with those that were added.
-func egressBundle(cfg Config, more string) (*egress.Bundle, error) {
+func egressBundle(cfg Config) (*egress.Bundle, error) {
 	b := &egress.Bundle{}
-	for _, file := range []string{egress.HostBundle(), cfg.EgressCA, more} {
+	for _, file := range []string{egress.HostBundle(), cfg.EgressCA} {
 		if file == "" {
 			continue
 		}

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"sandgate/internal/egress"
 )
@@ -115,6 +118,23 @@ func TestUpstream(t *testing.T) {
 	t.Setenv("HTTPS_PROXY", "socks5://me:secret@house.example")
 	if _, err := upstream(Config{}); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Error(err)
+	}
+}
+
+// What only npm is wrong about keeps nothing from starting, and is told.
+func TestNewOutside_warnsOfNPM(t *testing.T) {
+	registry, err := egress.ParseRegistry("https://npm.example/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, answer := range map[string]npmAnswer{
+		"cafile":      {npm: egress.NPM{Registry: registry, CAFile: "/nonexistent"}},
+		"no registry": {err: egress.ErrNoNPM},
+	} {
+		o, err := newOutside(defaults(), answer, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+		if err != nil || len(o.warnings) != 1 || !strings.Contains(o.warnings[0], want) {
+			t.Errorf("%s: %q, %v", want, o.warnings, err)
+		}
 	}
 }
 
