@@ -25,10 +25,16 @@ const (
 // Unless there are few, and one is enough, all others stand still meanwhile.
 // Beside hundreds that take memory, sandboxd would come too late to end one.
 func (g *Guard) strike(limit, want int64) bool {
+	frozen := false
+	defer func() {
+		if frozen {
+			g.thaw()
+		}
+	}()
 	for count := 1; ; count *= 2 {
 		if count == 2 || count == 1 && g.tasks() >= herd {
 			g.freeze()
-			defer g.thaw()
+			frozen = true
 		}
 		victims, err := g.largest(count)
 		if err != nil {
