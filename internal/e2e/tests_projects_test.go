@@ -14,12 +14,25 @@ func (l lab) sample(name string) string {
 }
 
 // TestProjects are real ones, with dependencies from the registry that this
-// machine's npm is configured for.
+// machine's npm is configured for: two of them in an ordinary test, all of them
+// in TestSoakProjects.
 func TestProjects(t *testing.T) {
 	t.Parallel()
+	testProjects(t, "mocha", "postinstall")
+}
+
+// TestSoakProjects belongs to `make soak`.
+func TestSoakProjects(t *testing.T) {
+	if os.Getenv("SOAK_RUNS") == "" {
+		t.Skip("make soak installs and tests every project")
+	}
+	testProjects(t, "mocha", "jest", "vitest", "no-lock", "pnpm", "yarn", "yarn-berry", "postinstall")
+}
+
+func testProjects(t *testing.T, projects ...string) {
 	sandboxtest.Require(t)
 	l := openLab(t)
-	for project, c := range map[string]struct{ install, framework string }{
+	known := map[string]struct{ install, framework string }{
 		"mocha":       {"npm ci", "mocha"},
 		"jest":        {"npm ci", "jest"},
 		"vitest":      {"npm ci", "vitest"},
@@ -28,7 +41,9 @@ func TestProjects(t *testing.T) {
 		"yarn":        {"yarn install --frozen-lockfile", "node:test"},
 		"yarn-berry":  {"yarn install --immutable", "node:test"},
 		"postinstall": {"npm ci", "node:test"},
-	} {
+	}
+	for _, project := range projects {
+		c := known[project]
 		t.Run(project, func(t *testing.T) {
 			t.Parallel()
 			s := l.test(t, l.sample(project))

@@ -23,6 +23,7 @@ var environment = map[string]string{
 	"npm_config_audit":           "false",
 	"npm_config_fund":            "false",
 	"YARN_ENABLE_TELEMETRY":      "0",
+	"YARN_UNSAFE_HTTP_WHITELIST": "127.0.0.1", // where the gateway's cache of packages is
 }
 
 // env adds the visitor's variables, which win.
