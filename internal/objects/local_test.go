@@ -16,6 +16,7 @@ import (
 
 	"sandgate/internal/objects"
 	"sandgate/internal/objects/objectstest"
+	"sandgate/internal/sandboxtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -175,14 +176,7 @@ func TestLocal_strangersInTheDirectory(t *testing.T) {
 
 // A full disk is told as what it is, costs no object, and passes.
 func TestPut_fullDisk(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("mounting a small disk needs root")
-	}
-	dir := t.TempDir()
-	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
+	dir := sandboxtest.SmallDisk(t, 1<<20)
 	l := open(t, dir)
 	put(t, l, "key", "what was")
 	for range 3 {

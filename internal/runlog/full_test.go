@@ -10,20 +10,14 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"sandgate/internal/sandboxtest"
 )
 
 // smallDisk gives a directory on a disk of 4 MiB.
 func smallDisk(t *testing.T) string {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("mounting a small disk needs root")
-	}
-	dir := t.TempDir()
-	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=4m"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
-	return dir
+	return sandboxtest.SmallDisk(t, 4<<20)
 }
 
 // fillUp writes what others would.

@@ -8,9 +8,8 @@ import (
 	"syscall"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"sandgate/internal/sandboxd/workspace"
+	"sandgate/internal/sandboxtest"
 	"sandgate/sandboxclient/wire"
 )
 
@@ -76,18 +75,7 @@ func TestRing_opensNothingBeforeItMust(t *testing.T) {
 // A file system that is full in the middle of a write, which nobody could see
 // coming: what it did not take is told as missing, and the rest is there.
 func TestRing_onADiskThatIsFull(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("a disk of the test's own needs root")
-	}
-	dir := t.TempDir()
-	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(dir, 0); err != nil {
-			t.Error(err)
-		}
-	})
+	dir := sandboxtest.SmallDisk(t, 1<<20)
 	r := NewRegistry(Options{Dir: dir})
 	r.budget.limit, r.budget.least = smallMemory, smallMemory
 	r.disk.look = func(string) (int64, int64, error) { return 1 << 40, 1 << 40, nil }
