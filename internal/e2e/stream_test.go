@@ -2,14 +2,10 @@ package e2e
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	gosse "github.com/tmaxmax/go-sse"
 
 	"sandgate/internal/sandboxtest"
 )
@@ -27,53 +23,15 @@ type event struct {
 
 // viewer reads one stream of events.
 type viewer struct {
-	t        *testing.T
-	location string
-	events   chan event // closed at the stream's end
-	leave    context.CancelFunc
+	t *testing.T
+	stream[event]
 }
 
 // watch opens a stream; a POST starts an execution, a GET follows one.
 func watch(t *testing.T, method, target, body string, header ...string) *viewer {
 	t.Helper()
-	ctx, leave := context.WithTimeout(t.Context(), 2*time.Minute)
-	t.Cleanup(leave)
-	req, err := http.NewRequestWithContext(ctx, method, target, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Accept", "text/event-stream")
-	for i := 0; i+1 < len(header); i += 2 {
-		req.Header.Set(header[i], header[i+1])
-	}
-	resp, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if resp.StatusCode != http.StatusOK {
-		resp.Body.Close()
-		t.Fatalf("%s %s: %s", method, target, resp.Status)
-	}
-	v := &viewer{t: t, location: resp.Header.Get("Location"), events: make(chan event, 1), leave: leave}
-	go func() { // ends with the stream, or with the test's context
-		defer close(v.events)
-		defer resp.Body.Close()
-		for e, err := range gosse.Read(resp.Body, nil) {
-			if err != nil {
-				return
-			}
-			got := event{ID: e.LastEventID}
-			if json.Unmarshal([]byte(e.Data), &got) != nil {
-				return
-			}
-			select {
-			case v.events <- got:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return v
+	numbered := func(e *event, id string) { e.ID = id }
+	return &viewer{t, openStream(t, 2*time.Minute, numbered, method, target, body, header...)}
 }
 
 // next gives the next event.

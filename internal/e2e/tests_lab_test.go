@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"encoding/json"
 	"io/fs"
 	"maps"
@@ -10,8 +9,6 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
-
-	gosse "github.com/tmaxmax/go-sse"
 
 	"sandgate/internal/sandboxtest"
 )
@@ -112,11 +109,9 @@ func (e testEvent) failed(t *testing.T, phase, code, words string) {
 
 // A testStream is the events of a run, as one viewer reads them.
 type testStream struct {
-	t        *testing.T
-	location string
-	events   chan testEvent // closed at the stream's end
-	leave    context.CancelFunc
-	seen     []testEvent
+	t *testing.T
+	stream[testEvent]
+	seen []testEvent
 }
 
 // test starts a run and watches it.
@@ -133,40 +128,8 @@ func (l lab) again(t *testing.T, location, after string) *testStream {
 
 func openTestStream(t *testing.T, method, target, body string, header ...string) *testStream {
 	t.Helper()
-	ctx, leave := context.WithTimeout(t.Context(), runTime)
-	t.Cleanup(leave)
-	req, err := http.NewRequestWithContext(ctx, method, target, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := 0; i+1 < len(header); i += 2 {
-		req.Header.Set(header[i], header[i+1])
-	}
-	resp, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if resp.StatusCode != http.StatusOK {
-		resp.Body.Close()
-		t.Fatalf("%s %s: %s", method, target, resp.Status)
-	}
-	s := &testStream{t: t, location: resp.Header.Get("Location"), events: make(chan testEvent, 1), leave: leave}
-	go func() { // ends with the stream, or with the test's context
-		defer close(s.events)
-		defer resp.Body.Close()
-		for e, err := range gosse.Read(resp.Body, &gosse.ReadConfig{MaxEventSize: 2 << 20}) {
-			got := testEvent{Seq: e.LastEventID}
-			if err != nil || json.Unmarshal([]byte(e.Data), &got) != nil {
-				return
-			}
-			select {
-			case s.events <- got:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return s
+	numbered := func(e *testEvent, id string) { e.Seq = id }
+	return &testStream{t: t, stream: openStream(t, runTime, numbered, method, target, body, header...)}
 }
 
 // next gives the next event; false when the stream ended.
