@@ -23,13 +23,13 @@ func (e *Engine) checkout(req Request) (sandboxclient.Checkout, error) {
 		Repository: req.Repository, Ref: req.Ref, Dir: appDir, Depth: 1,
 		Submodules: req.Submodules, LFS: req.LFS,
 	}
-	_, host, port, malformed := authority(c.Public())
-	c.AllowHTTP = malformed == nil && e.opts.Egress.PrivateAllowed(host, port)
-	if _, err := c.Command(); err != nil {
+	host, port, err := c.Address()
+	if err != nil {
 		return sandboxclient.Checkout{}, err
 	}
-	if malformed != nil {
-		return sandboxclient.Checkout{}, malformed
+	c.AllowHTTP = e.opts.Egress.PrivateAllowed(host, port)
+	if _, err := c.Command(); err != nil {
+		return sandboxclient.Checkout{}, err
 	}
 	return c, e.opts.Egress.Permits(App, host, port)
 }

@@ -1,9 +1,7 @@
 package runs
 
 import (
-	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -103,25 +101,6 @@ func slashed(path, name string) bool {
 	}
 	return false
 }
-
-// authority gives the host and port that a repository's address leads to.
-func authority(address string) (scheme, host string, port int, err error) {
-	u, err := url.Parse(address)
-	if err != nil || u.Hostname() == "" {
-		return "", "", 0, invalid("The repository is no address such as https://example.org/you/project.git")
-	}
-	scheme = strings.ToLower(u.Scheme)
-	if u.Port() == "" {
-		return scheme, u.Hostname(), defaultPorts[scheme], nil
-	}
-	port, err = strconv.Atoi(u.Port())
-	if err != nil || port < 1 || port > 65535 {
-		return "", "", 0, invalid("The repository's address has a port that there is not")
-	}
-	return scheme, u.Hostname(), port, nil
-}
-
-var defaultPorts = map[string]int{"http": 80, "https": 443, "ssh": 22, "git": 9418}
 
 func invalid(format string, args ...any) *sandboxclient.Error {
 	return sandboxclient.Errorf(sandboxclient.CodeInvalid, format, args...)

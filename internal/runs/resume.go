@@ -120,7 +120,7 @@ func (r *run) restore(rec Record) error {
 		Repository: s.Repository, Ref: r.promise.Ref, Dir: appDir, Depth: 1,
 		Submodules: r.promise.Submodules, LFS: r.promise.LFS,
 	}
-	_, host, port, err := authority(s.Repository)
+	host, port, err := r.source.Address()
 	if err != nil {
 		return err
 	}
