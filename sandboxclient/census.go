@@ -8,16 +8,19 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// A census bounds how many sandboxes run, and how many exist: one exists from
-// its first start until its workspace is removed.
+// A census bounds how many sandboxes run, and how many exist, of all owners and
+// of each: one exists from its first start until its workspace is removed.
 type census struct {
 	running     *semaphore.Weighted
 	maxRunning  int
 	maxExisting int
 	queueTime   time.Duration
+	share       func(owner string) Share
+	disk        func(app string) int64
 
 	mu       sync.Mutex
-	existing map[ID]struct{}
+	existing map[ID]Ref
+	runs     map[string]int // by owner; no entry for those without any
 }
 
 func newCensus(opts Options) *census {
@@ -26,15 +29,18 @@ func newCensus(opts Options) *census {
 		maxRunning:  opts.MaxRunning,
 		maxExisting: opts.MaxExisting,
 		queueTime:   opts.QueueTime,
-		existing:    make(map[ID]struct{}),
+		share:       opts.Share,
+		disk:        func(app string) int64 { return opts.limitsOf(app).WorkspaceBytes },
+		existing:    make(map[ID]Ref),
+		runs:        make(map[string]int),
 	}
 }
 
 // found counts a sandbox that exists already.
-func (c *census) found(id ID) {
+func (c *census) found(id ID, ref Ref) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.existing[id] = struct{}{}
+	c.existing[id] = ref
 }
 
 // gone forgets a sandbox whose workspace is removed.
@@ -46,7 +52,7 @@ func (c *census) gone(id ID) {
 
 // admit counts a sandbox as existing, unless there are too many; it says
 // whether the sandbox is new.
-func (c *census) admit(id ID) (isNew bool, err error) {
+func (c *census) admit(id ID, ref Ref) (isNew bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, ok := c.existing[id]; ok {
@@ -55,17 +61,25 @@ func (c *census) admit(id ID) (isNew bool, err error) {
 	if len(c.existing) >= c.maxExisting {
 		return false, full(time.Minute, "This gateway keeps %d sandboxes already, the most it may: remove one that is not needed any more, DELETE /notebook?notebook=NAME&files=true say", c.maxExisting)
 	}
-	c.existing[id] = struct{}{}
+	if err := c.withinShare(ref); err != nil {
+		return false, err
+	}
+	c.existing[id] = ref
 	return true, nil
 }
 
-// enter waits a bounded time until one more may run.
-func (c *census) enter(ctx context.Context) error {
+// enter waits a bounded time until one more may run. Who has as many as it may
+// is told at once: its own have to end first.
+func (c *census) enter(ctx context.Context, owner string) error {
+	if err := c.countRunning(owner); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, c.queueTime)
 	defer cancel()
 	if c.running.Acquire(ctx, 1) == nil {
 		return nil
 	}
+	c.uncountRunning(owner)
 	return full(5*time.Second, "%d sandboxes run already, the most that may; try again soon", c.maxRunning)
 }
 
@@ -76,7 +90,19 @@ func full(retryAfter time.Duration, format string, args ...any) *Error {
 }
 
 // tryEnter is enter without waiting.
-func (c *census) tryEnter() bool { return c.running.TryAcquire(1) }
+func (c *census) tryEnter(owner string) bool {
+	if c.countRunning(owner) != nil {
+		return false
+	}
+	if !c.running.TryAcquire(1) {
+		c.uncountRunning(owner)
+		return false
+	}
+	return true
+}
 
 // leave tells that one does not run any more.
-func (c *census) leave() { c.running.Release(1) }
+func (c *census) leave(owner string) {
+	c.uncountRunning(owner)
+	c.running.Release(1)
+}

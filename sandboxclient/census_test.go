@@ -74,3 +74,45 @@ func TestMaxExisting_countsWorkspaces(t *testing.T) {
 		mustRun(t, b, "x")
 	})
 }
+
+// An owner's share bounds that owner alone, and each of its three sizes says
+// so in its own words.
+func TestShare_boundsOneOwner(t *testing.T) {
+	for name, tc := range map[string]struct {
+		share Share
+		keep  bool // the first one's workspace, after it has ended
+		code  Code
+	}{
+		"running":  {Share{Running: 1}, false, CodeExhausted},
+		"existing": {Share{Existing: 1}, true, CodeExhausted},
+		"disk":     {Share{DiskBytes: DefaultLimits().WorkspaceBytes}, true, CodeNoSpace},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c, _ := limited(t, Options{Share: func(owner string) Share {
+				if owner == "local" {
+					return tc.share
+				}
+				return Share{}
+			}})
+			a, b := c.Sandbox(named("a")), c.Sandbox(named("b"))
+			mustRun(t, a, "x")
+			if tc.keep {
+				if err := a.Destroy(t.Context(), KeepWorkspace); err != nil {
+					t.Fatal(err)
+				}
+			}
+			began := time.Now()
+			if _, err := b.RunCode(t.Context(), "x", RunOptions{}); CodeOf(err) != tc.code || time.Since(began) != 0 {
+				t.Errorf("%s: %v after %s", name, err, time.Since(began))
+			}
+			mustRun(t, a, "x") // what there is already goes on
+			for _, other := range []string{"a", "b", "c"} {
+				mustRun(t, c.Sandbox(Ref{Owner: "else", App: "notebook", Name: other}), "x")
+			}
+			if err := a.Destroy(t.Context(), RemoveWorkspace); err != nil {
+				t.Fatal(err)
+			}
+			mustRun(t, b, "x")
+		})
+	}
+}

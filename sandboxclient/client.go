@@ -40,11 +40,13 @@ type Options struct {
 	// AppTimeouts the ceilings of what runs there, in place of MaxTimeout.
 	AppLimits   map[string]Limits
 	AppTimeouts map[string]time.Duration
-	MaxRunning  int           // sandboxes at the same time; 0: 100
-	MaxExisting int           // sandboxes with a workspace, running or not; 0: 10,000
-	QueueTime   time.Duration // how long a start waits for its turn; 0: 10 seconds
-	ContextEnv  map[string]string
-	Egress      Egress // nil: no sandbox reaches anything outside
+	MaxRunning  int // sandboxes at the same time; 0: 100
+	MaxExisting int // sandboxes with a workspace, running or not; 0: 10,000
+	// Share says how much of that one owner may have; nil: all of it.
+	Share      func(owner string) Share
+	QueueTime  time.Duration // how long a start waits for its turn; 0: 10 seconds
+	ContextEnv map[string]string
+	Egress     Egress // nil: no sandbox reaches anything outside
 
 	// Wanted says of an ephemeral sandbox that an earlier gateway left whether
 	// somebody will go on with what runs in it; nil: nobody will, of none.
@@ -65,6 +67,9 @@ func (o Options) withDefaults() Options {
 	o.MaxRunning = orDefault(o.MaxRunning, 100)
 	o.MaxExisting = orDefault(o.MaxExisting, 10_000)
 	o.QueueTime = orDefault(o.QueueTime, 10*time.Second)
+	if o.Share == nil {
+		o.Share = func(string) Share { return Share{} }
+	}
 	o.Limits = orDefault(o.Limits, DefaultLimits())
 	if o.Wanted == nil {
 		o.Wanted = func(Ref) bool { return false }

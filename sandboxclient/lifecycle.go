@@ -192,7 +192,7 @@ func (l *lifecycle) start() error {
 // enterAndCreate creates the sandbox if the census lets one more exist and run.
 func (l *lifecycle) enterAndCreate(ctx context.Context) (*link, error) {
 	census := l.client.census
-	isNew, err := census.admit(l.id)
+	isNew, err := census.admit(l.id, l.ref)
 	if err != nil {
 		return nil, err
 	}
@@ -205,16 +205,16 @@ func (l *lifecycle) enterAndCreate(ctx context.Context) (*link, error) {
 
 func (l *lifecycle) enterAndCreateCounted(ctx context.Context) (*link, error) {
 	census := l.client.census
-	if err := census.enter(ctx); err != nil {
+	if err := census.enter(ctx, l.ref.Owner); err != nil {
 		return nil, err
 	}
 	if l.client.isClosing() { // it may have waited for its turn
-		census.leave()
+		census.leave(l.ref.Owner)
 		return nil, &Error{Code: CodeUnavailable, Message: "The gateway is stopping", RetryAfter: 5 * time.Second}
 	}
 	link, err := l.create(ctx)
 	if err != nil {
-		census.leave()
+		census.leave(l.ref.Owner)
 	}
 	return link, err
 }
@@ -314,7 +314,7 @@ func (l *lifecycle) flyDown(why string, workspace Workspace) *flight {
 	return l.fly(&flight{ends: true}, func() error {
 		if link != nil {
 			link.close()
-			defer l.client.census.leave()
+			defer l.client.census.leave(l.ref.Owner)
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), l.client.opts.StartTimeout)
 		defer cancel()

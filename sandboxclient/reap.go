@@ -28,7 +28,7 @@ func (c *Client) Adopt(ctx context.Context) error {
 	refs := make(map[ID]Ref, len(records))
 	for _, r := range records {
 		refs[r.ID] = r.Ref
-		c.census.found(r.ID)
+		c.census.found(r.ID, r.Ref)
 	}
 	var group errgroup.Group // one that cannot be cleared must not hold up the others
 	group.SetLimit(atOnce)
@@ -75,7 +75,7 @@ func (c *Client) clear(id ID, ref Ref) {
 
 // takeOver enters a sandbox that shakes hands among those that run.
 func (c *Client) takeOver(ctx context.Context, id ID, ref Ref) bool {
-	if !c.census.tryEnter() {
+	if !c.census.tryEnter(ref.Owner) {
 		return false
 	}
 	link := newLink(c.opts.Driver, id)
@@ -85,7 +85,7 @@ func (c *Client) takeOver(ctx context.Context, id ID, ref Ref) bool {
 	}
 	if err != nil {
 		link.close()
-		c.census.leave()
+		c.census.leave(ref.Owner)
 		return false
 	}
 	for _, x := range executions {

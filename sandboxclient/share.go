@@ -1,0 +1,53 @@
+package sandboxclient
+
+import "time"
+
+// A Share is what one owner may have of the gateway's sandboxes. Zero: as much
+// as the gateway has.
+type Share struct {
+	Existing  int   // sandboxes with a workspace, running or not
+	Running   int   // at the same time
+	DiskBytes int64 // that their workspaces may fill, all together
+}
+
+// withinShare says why an owner may have no further sandbox; c.mu is held.
+func (c *census) withinShare(ref Ref) error {
+	share := c.share(ref.Owner)
+	if share.Existing <= 0 && share.DiskBytes <= 0 {
+		return nil
+	}
+	count, disk := 0, c.disk(ref.App)
+	for _, other := range c.existing {
+		if other.Owner == ref.Owner {
+			count++
+			disk += c.disk(other.App)
+		}
+	}
+	if share.Existing > 0 && count >= share.Existing {
+		return full(time.Minute, "You have %d sandboxes already, the most you may: remove one that is not needed any more, DELETE /notebook?notebook=NAME&files=true say", count)
+	}
+	if share.DiskBytes > 0 && disk > share.DiskBytes {
+		return Errorf(CodeNoSpace, "One more workspace could make yours larger than the %d MiB that you may fill: remove a sandbox that is not needed any more, DELETE /notebook?notebook=NAME&files=true say", share.DiskBytes>>20)
+	}
+	return nil
+}
+
+// countRunning counts one more of an owner's as running, if it may be.
+func (c *census) countRunning(owner string) error {
+	most := c.share(owner).Running
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if most > 0 && c.runs[owner] >= most {
+		return full(5*time.Second, "You have %d sandboxes running already, the most you may: end one, or wait until one has been idle for long enough", most)
+	}
+	c.runs[owner]++
+	return nil
+}
+
+func (c *census) uncountRunning(owner string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.runs[owner]--; c.runs[owner] <= 0 {
+		delete(c.runs, owner)
+	}
+}
