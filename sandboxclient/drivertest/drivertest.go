@@ -38,6 +38,9 @@ type Config struct {
 	// Workspace is where a sandbox's workspace lies on this host.
 	Workspace func(state string, id sandboxclient.ID) string
 
+	// Checkpoint names the files of a hibernated sandbox's memory on this host.
+	Checkpoint func(state string, id sandboxclient.ID) []string
+
 	// WorkspaceLimited says whether the engine holds the size of workspaces here.
 	WorkspaceLimited bool
 
@@ -87,6 +90,13 @@ func checks() []check {
 		{"a killed engine is listed and replaced", checkKilledReplaced},
 		{"a restarted gateway finds its sandboxes", checkRestart},
 		{"a restarted gateway finds the dead", checkRestartDead},
+
+		{"asleep and awake", checkHibernate},
+		{"a restarted gateway wakes", checkHibernateRestart},
+		{"nobody wakes twice from one sleep", checkWakeOnce},
+		{"what has changed does not wake", checkWakeChanged},
+		{"what is damaged does not wake", checkWakeDamaged},
+		{"a hibernation that is cancelled", checkHibernateCanceled},
 
 		{"isolation: files", checkFiles},
 		{"isolation: who user code is", checkIdentity},

@@ -22,6 +22,10 @@ type Config struct {
 	Sandboxd string       // path of the static sandboxd binary
 	Rootfs   string       // path of an unpacked image, where missing mount points are made; the host's /usr when empty
 	Logger   *slog.Logger // slog.Default when nil
+
+	// CheckpointBytes bounds what hibernated sandboxes take of the disk, all
+	// together: the oldest lose their memory. 0: no bound but the disk.
+	CheckpointBytes int64
 }
 
 // maxSocketPath is what fits into a sockaddr_un with its final NUL.

@@ -28,7 +28,7 @@ func (d *Driver) Create(ctx context.Context, spec sandboxclient.Spec) error {
 	if err := d.claim(spec.ID); err != nil {
 		return fmt.Errorf("create sandbox %s: %w", spec.ID, err)
 	}
-	if err := d.start(ctx, spec); err != nil {
+	if err := d.start(ctx, spec, d.engine.run); err != nil {
 		if errors.Is(err, unix.ENOSPC) {
 			err = sandboxclient.DiskFull(err)
 		}
@@ -60,10 +60,13 @@ func (d *Driver) claim(id sandboxclient.ID) error {
 	return err
 }
 
+// A launcher has the runtime start a sandbox from its bundle.
+type launcher = func(ctx context.Context, id sandboxclient.ID, bundle string) error
+
 // start does what can fail half-way. The link's directory comes before the
 // runtime, since it is mounted; the link itself after it, as sandboxd tries until
 // somebody listens.
-func (d *Driver) start(ctx context.Context, spec sandboxclient.Spec) error {
+func (d *Driver) start(ctx context.Context, spec sandboxclient.Spec, launch launcher) error {
 	if err := d.disks.open(ctx, spec.ID, spec.Limits.WorkspaceBytes); err != nil {
 		return fmt.Errorf("make workspace: %w", err)
 	}
@@ -74,8 +77,8 @@ func (d *Driver) start(ctx context.Context, spec sandboxclient.Spec) error {
 	if err := d.writeSpec(spec, bundle); err != nil {
 		return fmt.Errorf("write bundle: %w", err)
 	}
-	if err := d.engine.run(ctx, spec.ID, bundle); err != nil {
-		return fmt.Errorf("%s run: %w", d.engine.kind, err)
+	if err := launch(ctx, spec.ID, bundle); err != nil {
+		return fmt.Errorf("%s: %w", d.engine.kind, err)
 	}
 	if d.engine.kind == kindRunc {
 		if err := limitSockets(spec.ID, spec.Limits.MemoryBytes); err != nil {

@@ -35,6 +35,7 @@ func (d *Driver) Describe(ctx context.Context) (sandboxclient.Engine, error) {
 		OwnKernel:      d.engine.kind == kindRunsc,
 		Cgroups:        cgroupVersion(),
 		Network:        "none",
+		Hibernation:    d.CanHibernate(),
 		Holds:          holds,
 		Warnings:       knownBad(d.engine.kind, version),
 	}, nil

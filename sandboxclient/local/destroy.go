@@ -22,6 +22,23 @@ func (d *Driver) Destroy(ctx context.Context, id sandboxclient.ID, workspace san
 }
 
 func (d *Driver) destroy(ctx context.Context, id sandboxclient.ID, workspace sandboxclient.Workspace) error {
+	if err := d.forgetMemory(id); err != nil {
+		return err
+	}
+	if err := d.stop(ctx, id, workspace); err != nil {
+		return err
+	}
+	if workspace == sandboxclient.KeepWorkspace {
+		return nil
+	}
+	if err := os.Remove(d.layout.sandbox(id)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// stop ends everything but what is asleep.
+func (d *Driver) stop(ctx context.Context, id sandboxclient.ID, workspace sandboxclient.Workspace) error {
 	if err := d.end(ctx, id); err != nil {
 		return err
 	}
@@ -32,16 +49,7 @@ func (d *Driver) destroy(ctx context.Context, id sandboxclient.ID, workspace san
 	if err := d.disks.close(ctx, id, workspace); err != nil {
 		return fmt.Errorf("close workspace: %w", err)
 	}
-	if err := os.RemoveAll(d.layout.bundle(id)); err != nil {
-		return err
-	}
-	if workspace == sandboxclient.KeepWorkspace {
-		return nil
-	}
-	if err := os.Remove(d.layout.sandbox(id)); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
+	return os.RemoveAll(d.layout.bundle(id))
 }
 
 // forget drops what the driver holds of a sandbox that has ended.

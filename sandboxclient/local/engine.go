@@ -62,13 +62,18 @@ func (e *engine) run(ctx context.Context, id sandboxclient.ID, bundle string) er
 		PidFile: filepath.Join(bundle, pidName),
 		Detach:  true,
 	})
+	return explain(ctx, err, r.Log)
+}
+
+// explain adds to a runtime's failure what its log says.
+func explain(ctx context.Context, err error, log string) error {
 	if err == nil {
 		return nil
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return fmt.Errorf("%w: %s", err, lastError(r.Log))
+	return fmt.Errorf("%w: %s", err, lastError(log))
 }
 
 // blanked overrides an environment but for PATH. The gateway's may hold secrets,

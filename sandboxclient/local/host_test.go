@@ -97,3 +97,8 @@ func lines(path, text string) []string {
 	}
 	return found
 }
+
+// checkpoint names the files of a hibernated sandbox's memory.
+func checkpoint(state string, id sandboxclient.ID) []string {
+	return glob(filepath.Join(state, "sandboxes", string(id), "checkpoint", "*.img"))
+}

@@ -13,6 +13,8 @@ import (
 //	sandboxes/<id>/workspace.img
 //	                           the file system mounted there, if it has a size
 //	sandboxes/<id>/bundle      config.json, the process record, the runtime's log
+//	sandboxes/<id>/checkpoint  its memory, while it is hibernated
+//	templates/<key>            the memory that fresh sandboxes start with
 //	run/<id>                   the link: socket and token, /run/sandgate inside
 //	run/runsc, run/runc        the runtimes' own state
 //	run/rootfs, run/etc        what all sandboxes share, read-only
@@ -47,6 +49,15 @@ func (l layout) blank(size int64) string {
 func (l layout) bundle(id sandboxclient.ID) string {
 	return filepath.Join(l.sandbox(id), "bundle")
 }
+
+func (l layout) checkpoint(id sandboxclient.ID) string {
+	return filepath.Join(l.sandbox(id), "checkpoint")
+}
+
+// waking is where a checkpoint lies while it is used up.
+func (l layout) waking(id sandboxclient.ID) string { return l.checkpoint(id) + ".used" }
+
+func (l layout) templates() string { return filepath.Join(l.state, "templates") }
 
 // runtimeState names what a runtime keeps about a sandbox.
 func (l layout) runtimeState(k kind, id sandboxclient.ID) []string {

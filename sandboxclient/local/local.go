@@ -32,6 +32,8 @@ type Driver struct {
 	hostUsr  bool   // the system inside is the host's /usr
 	log      *slog.Logger
 
+	checkpoints *checkpoints
+
 	mu        sync.Mutex
 	sandboxes map[sandboxclient.ID]*sandbox // that this driver has made or dialled
 }
@@ -56,13 +58,15 @@ func New(ctx context.Context, cfg Config) (*Driver, error) {
 	}
 	l := layout{filepath.Clean(cfg.StateDir)}
 	d := &Driver{
-		layout:    l,
-		engine:    newEngine(k, cfg.Runtime, l.runtimeRoot(k)),
-		sandboxd:  cfg.Sandboxd,
-		root:      cfg.Rootfs,
-		hostUsr:   cfg.Rootfs == "",
-		log:       cfg.Logger,
-		sandboxes: map[sandboxclient.ID]*sandbox{},
+		layout:   l,
+		engine:   newEngine(k, cfg.Runtime, l.runtimeRoot(k)),
+		sandboxd: cfg.Sandboxd,
+		root:     cfg.Rootfs,
+		hostUsr:  cfg.Rootfs == "",
+		log:      cfg.Logger,
+
+		checkpoints: newCheckpoints(l, cfg.CheckpointBytes),
+		sandboxes:   map[sandboxclient.ID]*sandbox{},
 	}
 	if d.hostUsr {
 		d.root = l.rootfs()
@@ -90,6 +94,9 @@ func (d *Driver) prepare(ctx context.Context) error {
 	if err := d.disks.sweep(ctx); err != nil {
 		return err
 	}
+	if err := d.finishHibernations(ctx); err != nil {
+		return err
+	}
 	for _, dir := range []string{d.layout.rootfs(), d.layout.etc()} {
 		if err := makeDir(dir, 0o755); err != nil {
 			return err
@@ -106,6 +113,7 @@ func (d *Driver) prepare(ctx context.Context) error {
 
 // Close ends the links. Sandboxes go on running, for the next driver.
 func (d *Driver) Close() error {
+	d.checkpoints.settling.Wait()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for id, s := range d.sandboxes {

@@ -32,6 +32,7 @@ func conform(t *testing.T, name string, processors func(float64) int) {
 		Leftovers:  leftovers,
 		Kill:       kill,
 		Workspace:  workspace,
+		Checkpoint: checkpoint,
 		Processors: processors,
 
 		WorkspaceLimited: true,

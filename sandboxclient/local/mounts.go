@@ -15,6 +15,9 @@ const (
 	sandboxGID = 20000
 )
 
+// ownTrees are where a sandbox's own directories of the host are mounted.
+func ownTrees() []string { return []string{wire.LinkDir, "/workspace"} }
+
 const runBytes = 16 << 20 // of /run, where only root writes
 
 // mounts are the sandbox's file systems, in mount order.

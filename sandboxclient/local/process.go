@@ -30,9 +30,9 @@ func identify(pid int) (process, error) {
 	if err != nil {
 		return process{}, err
 	}
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
-		return process{}, err
+	boot := bootID()
+	if boot == "" {
+		return process{}, errors.New("this host does not tell its boot id")
 	}
 	// The second field is the program's name, in parentheses, and may hold anything.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
@@ -40,7 +40,7 @@ func identify(pid int) (process, error) {
 	if len(fields) <= startTime {
 		return process{}, fmt.Errorf("malformed stat of process %d", pid)
 	}
-	return process{pid: pid, start: fields[startTime], boot: strings.TrimSpace(string(boot))}, nil
+	return process{pid: pid, start: fields[startTime], boot: boot}, nil
 }
 
 // recordProcess turns the runtime's pid file into a record that survives the

@@ -36,9 +36,11 @@
 //	GET    /v1/executions/{id}/events?after=N   → events; 204 when N is the terminal one
 //	DELETE /v1/executions/{id}                  → 204; asks for the end, does not wait for it
 //	GET    /v1/contexts                         → [][ContextInfo]
+//	POST   /v1/contexts      [WarmRequest]      → [Warmed]; conflict when it is there
 //	POST   /v1/contexts/{id}/interrupt          → 204; conflict when it runs nothing
 //	DELETE /v1/contexts/{id}                    → 204; ends the kernel with all it started
 //	PUT    /v1/egress        [Egress]           → 204; opens a proxy that programs started from now on find
+//	GET    /v1/mapped                           → [Mapped]: what checkpoints leave on the host's disks
 //	GET    /v1/files?path=                      → bytes with ranges and ETag; a directory: [Listing] with ContentTypeListing
 //	PUT    /v1/files?path=&max=                 → [FileInfo]; If-Match and If-None-Match are honoured
 //	DELETE /v1/files?path=&recursive=           → 204
@@ -55,6 +57,15 @@
 // ends with exactly one that is Terminal. A stream without one is a broken
 // connection, never a success: attach again after the last number seen. A
 // broken connection never ends an execution; DELETE does.
+//
+// # Sleep
+//
+// A sandbox can be checkpointed at any moment, and restored: as itself, or from
+// a template as many others. Connections do not survive that, executions do,
+// and their events are read on like after any broken connection. Time that a
+// sandbox slept does not count for deadlines. Whoever is restored as another
+// finds another token beside its socket. sandboxd sees that before it says the
+// first hello, and then does anew what depends on who it is.
 //
 // # Versions
 //

@@ -13,6 +13,9 @@ type Health struct {
 	Version   int       `json:"version"`
 	StartedAt time.Time `json:"startedAt"`
 	Busy      int       `json:"busy"` // executions that have not ended
+	// Background counts the processes that cells have started and left running.
+	// While a cell runs, what that has started is among them.
+	Background int `json:"background,omitempty"`
 }
 
 // Output says how much of an execution's output is kept and borne. All
@@ -60,6 +63,32 @@ type RunRequest struct {
 	Stdin     []byte      `json:"stdin,omitempty"`
 	TimeoutMS int64       `json:"timeoutMs,omitempty"` // counts from the cell's own start; 0: none
 	Output    Output      `json:"output"`
+}
+
+// WarmRequest asks for a code context whose interpreter starts before anybody
+// has a cell for it. Its first cell is told of a kernel that was started for it,
+// as if it had been, and may come in another sandbox: one that was restored from
+// a checkpoint of this one.
+type WarmRequest struct {
+	ContextSpec
+	Preload []string `json:"preload,omitempty"` // modules to import, of Python; no names are left of it
+}
+
+// Warmed is a context whose interpreter waits for its first cell.
+type Warmed struct {
+	Context ContextInfo     `json:"context"`
+	Failed  []FailedPreload `json:"failed,omitempty"` // the other modules are there
+}
+
+// FailedPreload is a module that could not be imported.
+type FailedPreload struct {
+	Module  string `json:"module"`
+	Message string `json:"message"` // what it raised, by its name, with its words
+}
+
+// Mapped names files that processes have mapped or open, sandboxd included.
+type Mapped struct {
+	Files []string `json:"files"` // absolute, sorted
 }
 
 // ExecutionInfo is the state of a running or kept execution.

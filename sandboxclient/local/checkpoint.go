@@ -1,0 +1,169 @@
+package local
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	specs "github.com/opencontainers/runtime-spec/specs-go"
+
+	"sandgate/sandboxclient"
+)
+
+// A manifest says what a checkpoint is of, and what must not have changed for it
+// to be of use. It is written last: a checkpoint without one is none.
+type manifest struct {
+	Made    time.Time `json:"made"`
+	Bytes   int64     `json:"bytes"`
+	Machine machine   `json:"machine"`
+	Spec    string    `json:"spec"` // fingerprint of the bundle's shape
+	Boot    string    `json:"boot"` // until it is synced, another boot may have lost parts of it
+	Note    []byte    `json:"note,omitempty"`
+	// Lost is why there is no checkpoint, for whoever asks for it; "" when there is.
+	Lost string `json:"lost,omitempty"`
+}
+
+// A machine is what a checkpoint is restored by and on.
+type machine struct {
+	Runtime hostFile `json:"runtime"`
+	Kernel  string   `json:"kernel"`
+}
+
+// In a checkpoint's directory.
+const (
+	manifestName = "manifest.json"
+	filesName    = "files.json" // the host's files that it depends on
+	syncedName   = "synced"     // everything of it has reached the disk, the workspace included
+	maxManifest  = 64 << 20
+)
+
+// machine describes this one now.
+func (d *Driver) machine() (machine, error) {
+	runtime, err := identifyFile(d.engine.Command)
+	return machine{Runtime: runtime, Kernel: hostKernel()}, err
+}
+
+// writeManifest makes the files in dir a checkpoint.
+func writeManifest(dir string, m manifest, files []hostFile) error {
+	if err := writeJSON(filepath.Join(dir, filesName), files); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		m.Bytes += info.Size()
+		if err := os.Chmod(filepath.Join(dir, e.Name()), 0o600); err != nil {
+			return err
+		}
+	}
+	return writeJSON(filepath.Join(dir, manifestName), m)
+}
+
+// writeJSON puts a file in place that only root may read.
+func writeJSON(path string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	next := path + ".new"
+	if err := os.WriteFile(next, data, 0o600); err != nil {
+		return errors.Join(err, removeFile(next))
+	}
+	return os.Rename(next, path)
+}
+
+func readJSON(path string, v any) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := json.NewDecoder(io.LimitReader(f, maxManifest)).Decode(v); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// readManifest reads what makes dir a checkpoint; without it there is none, which
+// is sandboxclient.ErrNotAsleep.
+func readManifest(dir string) (manifest, error) {
+	var m manifest
+	err := readJSON(filepath.Join(dir, manifestName), &m)
+	if errors.Is(err, os.ErrNotExist) {
+		return m, sandboxclient.ErrNotAsleep
+	}
+	return m, err
+}
+
+// unfit says why a checkpoint cannot be used any more; "" when it can.
+func (d *Driver) unfit(dir string, m manifest, shape string) string {
+	now, err := d.machine()
+	switch {
+	case m.Lost != "":
+		return m.Lost
+	case err != nil || now.Runtime != m.Machine.Runtime:
+		return "the sandbox runtime was replaced while it slept"
+	case now.Kernel != m.Machine.Kernel:
+		return "this machine has another kernel than when it fell asleep"
+	case shape != m.Spec:
+		return "the limits of sandboxes were changed while it slept"
+	}
+	if _, err := os.Lstat(filepath.Join(dir, syncedName)); err != nil && m.Boot != bootID() {
+		return "the machine stopped before its memory was safely on disk"
+	}
+	var files []hostFile
+	if err := readJSON(filepath.Join(dir, filesName), &files); err != nil {
+		return "what it depends on cannot be read any more"
+	}
+	if path := firstChanged(files); path != "" {
+		return fmt.Sprintf("%s, which it was using, was changed while it slept", path)
+	}
+	return ""
+}
+
+// shape is the fingerprint of what must be the same in the bundle that a
+// checkpoint is taken of and in the one that it is restored into: all but who
+// the sandbox is.
+func shape(oci *specs.Spec) (string, error) {
+	same := *oci
+	linux := *oci.Linux
+	linux.CgroupsPath = ""
+	same.Linux = &linux
+	same.Mounts = nil
+	for _, m := range oci.Mounts {
+		for _, own := range ownTrees() {
+			if m.Destination == own {
+				m.Source = ""
+			}
+		}
+		same.Mounts = append(same.Mounts, m)
+	}
+	data, err := json.Marshal(same)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// bootID names this boot of the host; "" when it is not told.
+func bootID() string {
+	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}

@@ -1,0 +1,166 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"sandgate/sandboxclient"
+)
+
+const (
+	// squeezed is how much smaller a checkpoint gets at least when it is compressed.
+	squeezed = 2
+	// tight is the part of the limit from which on checkpoints are compressed.
+	tightNum, tightDen = 3, 4
+)
+
+// checkpoints counts what is asleep, so that it stays within its bounds.
+type checkpoints struct {
+	layout layout
+	limit  int64 // bytes of all; 0: what the disk has
+
+	mu  sync.Mutex
+	all map[sandboxclient.ID]sandboxclient.Checkpoint
+
+	settling sync.WaitGroup // those on their way to the disk
+	turn     sync.Mutex     // of the one that is
+}
+
+func newCheckpoints(l layout, limit int64) *checkpoints {
+	return &checkpoints{layout: l, limit: limit, all: map[sandboxclient.ID]sandboxclient.Checkpoint{}}
+}
+
+// admit says whether the disk has room for the checkpoint of so much memory.
+func (c *checkpoints) admit(memory int64) error {
+	room, err := roomAt(c.layout.sandboxes())
+	if err != nil {
+		return err
+	}
+	if room < memory/squeezed {
+		return fmt.Errorf("the disk has room for %d bytes, too little for a memory of %d", room, memory)
+	}
+	return nil
+}
+
+// compress says whether room is short.
+func (c *checkpoints) compress() bool {
+	room, err := roomAt(c.layout.sandboxes())
+	if err != nil || room < scarce {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.limit > 0 && c.total() > c.limit/tightDen*tightNum
+}
+
+// total is the size of all; c.mu is held.
+func (c *checkpoints) total() int64 {
+	var sum int64
+	for _, one := range c.all {
+		sum += one.Bytes
+	}
+	return sum
+}
+
+// find counts what an earlier gateway left.
+func (c *checkpoints) find() error {
+	left, err := filepath.Glob(filepath.Join(c.layout.sandboxes(), "*", "checkpoint"))
+	if err != nil {
+		return err
+	}
+	for _, dir := range left {
+		id := sandboxclient.ID(filepath.Base(filepath.Dir(dir)))
+		m, err := readManifest(dir)
+		if err == nil && m.Lost == "" {
+			c.all[id] = sandboxclient.Checkpoint{At: m.Made, Bytes: m.Bytes}
+		}
+	}
+	return nil
+}
+
+// add counts a new one and has it brought to the disk. When all together are too
+// large, the oldest are given up.
+func (c *checkpoints) add(id sandboxclient.ID, giveUp func(sandboxclient.ID, string)) {
+	m, err := readManifest(c.layout.checkpoint(id))
+	if err != nil {
+		return // woken already
+	}
+	for _, old := range c.count(id, sandboxclient.Checkpoint{At: m.Made, Bytes: m.Bytes}) {
+		giveUp(old, "the disk space for sleeping sandboxes was used up by others, and it was the oldest")
+	}
+	c.settling.Go(func() { c.settle(id) })
+}
+
+// count enters a checkpoint and gives those that have to go for it.
+func (c *checkpoints) count(id sandboxclient.ID, one sandboxclient.Checkpoint) []sandboxclient.ID {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all[id] = one
+	if c.limit <= 0 {
+		return nil
+	}
+	var out []sandboxclient.ID
+	for excess := c.total() - c.limit; excess > 0 && len(c.all) > 1; {
+		oldest := c.oldest()
+		excess -= c.all[oldest].Bytes
+		delete(c.all, oldest)
+		out = append(out, oldest)
+	}
+	return out
+}
+
+// oldest names the one that sleeps longest; c.mu is held.
+func (c *checkpoints) oldest() sandboxclient.ID {
+	ids := make([]sandboxclient.ID, 0, len(c.all))
+	for id := range c.all {
+		ids = append(ids, id)
+	}
+	return slices.MinFunc(ids, func(a, b sandboxclient.ID) int { return c.all[a].At.Compare(c.all[b].At) })
+}
+
+func (c *checkpoints) remove(id sandboxclient.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.all, id)
+}
+
+// settle brings a checkpoint and its workspace to the disk, and notes that they
+// are there. Until then another boot must not trust it. One that is used or
+// removed meanwhile needs no note.
+func (c *checkpoints) settle(id sandboxclient.ID) {
+	c.turn.Lock()
+	defer c.turn.Unlock()
+	dir := c.layout.checkpoint(id)
+	names, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	paths := []string{c.layout.image(id)}
+	for _, e := range names {
+		paths = append(paths, filepath.Join(dir, e.Name()))
+	}
+	for _, path := range paths {
+		if syncFile(path) != nil {
+			return
+		}
+	}
+	if os.WriteFile(filepath.Join(dir, syncedName), nil, 0o600) == nil {
+		_ = syncFile(dir)
+	}
+}
+
+// syncFile brings a file to the disk; one that is not there is no error.
+func syncFile(path string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

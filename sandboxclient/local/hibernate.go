@@ -1,0 +1,215 @@
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	specs "github.com/opencontainers/runtime-spec/specs-go"
+	"golang.org/x/sys/unix"
+
+	"sandgate/sandboxclient"
+)
+
+var _ sandboxclient.Hibernator = (*Driver)(nil)
+
+// CanHibernate implements sandboxclient.Hibernator: gVisor can.
+func (d *Driver) CanHibernate() bool { return d.engine.kind == kindRunsc }
+
+// Hibernate puts a sandbox to disk with its processes. What goes wrong after it
+// has begun is noted in place of the checkpoint, for Wake to tell.
+func (d *Driver) Hibernate(ctx context.Context, id sandboxclient.ID, note []byte) error {
+	dir := d.layout.checkpoint(id)
+	m, files, err := d.survey(id)
+	if err == nil {
+		err = d.checkpoints.admit(memoryUsed(id))
+	}
+	if err == nil {
+		err = remake(dir)
+	}
+	if err != nil {
+		return fmt.Errorf("hibernate sandbox %s: %w: %w", id, sandboxclient.ErrAwake, err)
+	}
+	m.Note = note
+	if err := d.freeze(ctx, id, dir, m, files); err != nil {
+		return fmt.Errorf("hibernate sandbox %s: %w", id, err)
+	}
+	d.checkpoints.add(id, d.noteLoss)
+	return nil
+}
+
+// survey says what a checkpoint made now would depend on.
+func (d *Driver) survey(id sandboxclient.ID) (manifest, []hostFile, error) {
+	bundle := d.layout.bundle(id)
+	record, err := readRecord(bundle)
+	if err != nil {
+		return manifest{}, nil, err
+	}
+	oci, err := readSpec(bundle)
+	if err != nil {
+		return manifest{}, nil, err
+	}
+	files, err := heldFiles(record.pid, oci)
+	if err != nil {
+		return manifest{}, nil, err
+	}
+	print, err := shape(oci)
+	if err != nil {
+		return manifest{}, nil, err
+	}
+	machine, err := d.machine()
+	return manifest{Made: time.Now().UTC(), Machine: machine, Spec: print, Boot: bootID()}, files, err
+}
+
+func readSpec(bundle string) (*specs.Spec, error) {
+	oci := new(specs.Spec)
+	data, err := os.ReadFile(filepath.Join(bundle, specName))
+	if err != nil {
+		return nil, err
+	}
+	return oci, json.Unmarshal(data, oci)
+}
+
+// remake gives an empty directory of root's own.
+func remake(dir string) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	return makeDir(dir, 0o700)
+}
+
+// freeze writes the checkpoint and stops what is left of the sandbox, in this
+// order: a gateway that is killed in between finds the one or the other whole.
+func (d *Driver) freeze(ctx context.Context, id sandboxclient.ID, dir string, m manifest, files []hostFile) error {
+	// runsc does not know what to do with a socket that is open on both sides.
+	d.forget(id)
+	if err := removeFile(socketPath(d.layout.link(id))); err != nil {
+		return err
+	}
+	err := d.engine.checkpoint(ctx, id, d.layout.bundle(id), dir, d.checkpoints.compress())
+	if err == nil {
+		err = writeManifest(dir, m, files)
+	}
+	if err != nil {
+		d.noteLoss(id, lossOf(err))
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
+	defer cancel()
+	return errors.Join(err, d.stop(ctx, id, sandboxclient.KeepWorkspace))
+}
+
+// lossOf is what a failed hibernation is to the user.
+func lossOf(err error) string {
+	if errors.Is(err, unix.ENOSPC) {
+		return "the disk of this gateway was full when the sandbox was to sleep"
+	}
+	return "the sandbox could not be put to sleep, and was ended"
+}
+
+// noteLoss puts a reason in the place of a checkpoint.
+func (d *Driver) noteLoss(id sandboxclient.ID, why string) {
+	dir := d.layout.checkpoint(id)
+	err := remake(dir)
+	if err == nil {
+		err = writeJSON(filepath.Join(dir, manifestName), manifest{Made: time.Now().UTC(), Lost: why})
+	}
+	if err != nil {
+		d.log.Warn("why a sandbox's memory is lost was not noted", "sandbox", id, "why", why, "error", err)
+	}
+}
+
+// Wake lets a hibernated sandbox go on. Its checkpoint is used up before anything
+// runs: whatever happens then, nobody goes on from it a second time.
+func (d *Driver) Wake(ctx context.Context, spec sandboxclient.Spec) error {
+	dir := d.layout.checkpoint(spec.ID)
+	if _, err := os.Lstat(filepath.Join(dir, manifestName)); !spec.ID.Valid() || errors.Is(err, os.ErrNotExist) {
+		return sandboxclient.ErrNotAsleep
+	}
+	if err := d.claim(spec.ID); err != nil {
+		return fmt.Errorf("wake sandbox %s: %w", spec.ID, err)
+	}
+	err := d.thaw(ctx, spec, dir)
+	if err == nil {
+		return nil
+	}
+	lost, told := errors.AsType[*sandboxclient.LostError](err)
+	if !told {
+		lost = &sandboxclient.LostError{Why: "its memory could not be brought back", Err: err}
+	}
+	lost.Err = errors.Join(lost.Err, d.undo(ctx, spec.ID))
+	return lost
+}
+
+func (d *Driver) thaw(ctx context.Context, spec sandboxclient.Spec, dir string) error {
+	m, err := readManifest(dir)
+	if err != nil {
+		return &sandboxclient.LostError{Why: "what it left on disk cannot be read any more", Err: err}
+	}
+	print, err := d.shapeOf(spec)
+	if err != nil {
+		return err
+	}
+	if why := d.unfit(dir, m, print); why != "" {
+		return &sandboxclient.LostError{Why: why}
+	}
+	used := d.layout.waking(spec.ID)
+	if err := errors.Join(os.RemoveAll(used), os.Rename(dir, used)); err != nil {
+		return err
+	}
+	d.checkpoints.remove(spec.ID)
+	return errors.Join(d.start(ctx, spec, d.engine.restorer(used)), os.RemoveAll(used))
+}
+
+// shapeOf is the shape of the bundle that a sandbox would be given now.
+func (d *Driver) shapeOf(spec sandboxclient.Spec) (string, error) {
+	oci, err := d.spec(spec)
+	if err != nil {
+		return "", err
+	}
+	return shape(oci)
+}
+
+// Asleep tells of a hibernated sandbox.
+func (d *Driver) Asleep(id sandboxclient.ID) (sandboxclient.Checkpoint, error) {
+	if !id.Valid() {
+		return sandboxclient.Checkpoint{}, sandboxclient.ErrNotAsleep
+	}
+	m, err := readManifest(d.layout.checkpoint(id))
+	if err == nil && m.Lost != "" {
+		err = sandboxclient.ErrNotAsleep
+	}
+	return sandboxclient.Checkpoint{At: m.Made, Bytes: m.Bytes, Note: m.Note}, err
+}
+
+// forgetMemory removes what a sandbox left on disk to go on from.
+func (d *Driver) forgetMemory(id sandboxclient.ID) error {
+	d.checkpoints.remove(id)
+	return errors.Join(os.RemoveAll(d.layout.checkpoint(id)), os.RemoveAll(d.layout.waking(id)))
+}
+
+// finishHibernations brings to an end what a gateway was killed in the middle
+// of, and counts what is asleep.
+func (d *Driver) finishHibernations(ctx context.Context) error {
+	used, _ := filepath.Glob(filepath.Join(d.layout.sandboxes(), "*", "checkpoint.used")) // fails for malformed patterns only
+	for _, dir := range used {
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+	}
+	if err := d.checkpoints.find(); err != nil {
+		return err
+	}
+	for id := range d.checkpoints.all {
+		if there, err := exists(d.layout.bundle(id)); err != nil || !there {
+			continue
+		}
+		if err := d.stop(ctx, id, sandboxclient.KeepWorkspace); err != nil {
+			return err
+		}
+	}
+	return nil
+}

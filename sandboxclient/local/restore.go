@@ -1,0 +1,45 @@
+package local
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	runc "github.com/containerd/go-runc"
+
+	"sandgate/sandboxclient"
+)
+
+// checkpoint has runsc write a sandbox's memory to a directory, and end it.
+func (e *engine) checkpoint(ctx context.Context, id sandboxclient.ID, bundle, dir string, compress bool) error {
+	r := e.Runc
+	r.Log = filepath.Join(bundle, logName)
+	opts := &runc.CheckpointOpts{ImagePath: dir}
+	if compress {
+		opts.ExtraArgs = []string{"--compression", "flate-best-speed"}
+	}
+	ctx = runc.WithExtraEnv(ctx, blanked(os.Environ())...)
+	return explain(ctx, r.Checkpoint(ctx, string(id), opts), r.Log)
+}
+
+// restorer gives a launcher that lets a sandbox begin with the memory in a
+// directory. What is not compressed is read while the sandbox runs already.
+func (e *engine) restorer(dir string) launcher {
+	return func(ctx context.Context, id sandboxclient.ID, bundle string) error {
+		null, err := runc.NewNullIO()
+		if err != nil {
+			return err
+		}
+		defer null.Close()
+		r := e.Runc
+		r.Log = filepath.Join(bundle, logName)
+		ctx = runc.WithExtraEnv(ctx, blanked(os.Environ())...)
+		_, err = r.Restore(ctx, string(id), bundle, &runc.RestoreOpts{
+			CheckpointOpts: runc.CheckpointOpts{ImagePath: dir},
+			IO:             null,
+			Detach:         true,
+			PidFile:        filepath.Join(bundle, pidName),
+		})
+		return explain(ctx, err, r.Log)
+	}
+}

@@ -1,0 +1,42 @@
+package local
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"sandgate/sandboxclient"
+)
+
+// memoryUsed is how much memory a sandbox has to itself: what could be taken
+// back at once, as pages of files on disk, does not count. 0 when it does not run.
+func memoryUsed(id sandboxclient.ID) int64 {
+	for _, dir := range []string{cgroupRoot, filepath.Join(cgroupRoot, "memory")} {
+		if used, ok := memoryStat(filepath.Join(dir, cgroupsPath(id), "memory.stat")); ok {
+			return used
+		}
+	}
+	return 0
+}
+
+// memoryStat adds up the anonymous and shared memory in a memory.stat of either
+// version.
+func memoryStat(path string) (int64, bool) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, false
+	}
+	defer f.Close()
+	stat := map[string]int64{}
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		name, value, _ := strings.Cut(lines.Text(), " ")
+		stat[name], _ = strconv.ParseInt(value, 10, 64)
+	}
+	if total, ok := stat["total_rss"]; ok { // version 1: with the cgroups below
+		return total + stat["total_shmem"], true
+	}
+	return stat["anon"] + stat["shmem"], true
+}
