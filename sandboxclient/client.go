@@ -30,7 +30,9 @@ type Options struct {
 	Records Records
 	Key     []byte // what ids are derived with; losing it orphans every workspace
 
-	SleepAfter     time.Duration // idle time after which a sandbox ends; 0: 10 minutes
+	SleepAfter     time.Duration // idle time after which a sandbox sleeps, or ends; 0: 10 minutes
+	Retention      time.Duration // unused for so long, a sandbox is destroyed; 0: never
+	StayAwake      bool          // processes in the background keep a sandbox from sleeping
 	StartTimeout   time.Duration // for a sandbox to answer; 0: 30 seconds
 	DefaultTimeout time.Duration // of cells and commands; 0: 60 seconds
 	MaxTimeout     time.Duration // the ceiling; 0: 1 hour
@@ -41,6 +43,8 @@ type Options struct {
 	AppLimits   map[string]Limits
 	AppTimeouts map[string]time.Duration
 	MaxRunning  int // sandboxes at the same time; 0: 100
+	// MaxMemory bounds what all that run use together; 0: what their limits allow.
+	MaxMemory   int64
 	MaxExisting int // sandboxes with a workspace, running or not; 0: 10,000
 	// Share says how much of that one owner may have; nil: all of it.
 	Share      func(owner string) Share
@@ -114,9 +118,11 @@ type Client struct {
 	executions executions
 	arrivals   arrivals
 	census     *census
-	describer  Describer // nil: the driver lacks the power
-	roomer     Roomer    // likewise
-	egresser   Egresser  // likewise
+	describer  Describer  // nil: the driver lacks the power
+	roomer     Roomer     // likewise
+	egresser   Egresser   // likewise
+	hibernator Hibernator // likewise
+	gauge      Gauge      // likewise
 
 	mu      sync.Mutex
 	lives   map[ID]*lifecycle // those that run, start or end
@@ -131,9 +137,14 @@ func New(opts Options) *Client {
 	describer, _ := opts.Driver.(Describer)
 	roomer, _ := opts.Driver.(Roomer)
 	egresser, _ := opts.Driver.(Egresser)
+	gauge, _ := opts.Driver.(Gauge)
+	hibernator, _ := opts.Driver.(Hibernator)
+	if hibernator != nil && !hibernator.CanHibernate() {
+		hibernator = nil
+	}
 	return &Client{
 		opts: opts, lives: make(map[ID]*lifecycle), census: newCensus(opts),
-		describer: describer, roomer: roomer, egresser: egresser,
+		describer: describer, roomer: roomer, egresser: egresser, hibernator: hibernator, gauge: gauge,
 	}
 }
 

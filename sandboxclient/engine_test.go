@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -42,6 +43,7 @@ type engineBox struct {
 	server  *http.Server
 	busy    int
 	started atomic.Bool
+	value   atomic.Int32  // what "inc" counts
 	blocked atomic.Int32  // cells that never end
 	stop    chan struct{} // ends one of them
 	silent  atomic.Bool   // it answers nobody
@@ -71,13 +73,19 @@ func (e *engine) Create(ctx context.Context, spec Spec) error {
 	case e.boxes[spec.ID] != nil:
 		return ErrExists
 	}
+	e.boot(spec)
+	return nil
+}
+
+// boot starts a box; e.mu is held.
+func (e *engine) boot(spec Spec) *engineBox {
 	b := &engineBox{id: spec.ID, spec: spec, conns: make(chan net.Conn), gone: make(chan struct{}), stop: make(chan struct{})}
 	b.server = &http.Server{Handler: b.handler()}
 	e.boxes[spec.ID] = b
 	if !e.dead {
 		go func() { _ = b.server.Serve(b) }()
 	}
-	return nil
+	return b
 }
 
 func (e *engine) List(context.Context) ([]ID, error) {
@@ -256,6 +264,8 @@ func (b *engineBox) run(w http.ResponseWriter, r *http.Request) {
 			send(wire.Event{Seq: 2, Type: wire.EventComplete, Exit: &wire.Exit{Status: wire.StatusCanceled}})
 		}
 		return
+	case "inc":
+		req.Code = strconv.Itoa(int(b.value.Add(1)))
 	case "wait":
 		time.Sleep(time.Minute)
 	case "hang up":
@@ -297,6 +307,7 @@ func (m *memory) DeleteSandbox(_ context.Context, id ID) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.records, id)
+	maps.DeleteFunc(m.generations, func(key string, _ int) bool { return strings.HasPrefix(key, string(id)) })
 	return nil
 }
 

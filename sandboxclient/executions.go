@@ -73,6 +73,19 @@ func (x *executions) forget() {
 	}
 }
 
+// of names the executions of a sandbox.
+func (x *executions) of(id ID) []string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var ids []string
+	for execution, t := range x.byID {
+		if t.id == id {
+			ids = append(ids, execution)
+		}
+	}
+	return ids
+}
+
 // find gives the sandbox of an owner's execution.
 func (c *Client) find(owner, execution string) (*Sandbox, error) {
 	c.executions.mu.Lock()
@@ -107,14 +120,15 @@ func (c *Client) CancelExecution(ctx context.Context, owner, execution string) e
 	})
 }
 
-// atExecution does something in the sandbox of an execution if it still runs.
+// atExecution does something in the sandbox of an execution if it still runs,
+// or sleeps.
 func (c *Client) atExecution(ctx context.Context, op, owner, execution string, do func(context.Context, *link) error) error {
 	s, err := c.find(owner, execution)
 	if err != nil {
 		return err
 	}
 	found := false
-	err = s.ifRunning(ctx, op, func(ctx context.Context, l *link) error {
+	err = s.ifAlive(ctx, op, func(ctx context.Context, l *link) error {
 		found = true
 		return do(ctx, l)
 	})
@@ -143,8 +157,8 @@ func (c *Client) FollowExecution(ctx context.Context, owner, execution string, a
 }
 
 // retell says of a cell's start what was said the first time.
-func (s *Sandbox) retell(ctx context.Context, e *Event) {
+func (s *Sandbox) retell(ctx context.Context, _ *link, e *Event) {
 	if e.Type == wire.EventStart && e.Start.Context != "" {
-		s.tellStart(ctx, e.Start.Context, e.Start, false)
+		s.tellStart(ctx, new(origin), e.Start.Context, e.Start, false)
 	}
 }

@@ -205,7 +205,7 @@ func (l *lifecycle) enterAndCreate(ctx context.Context) (*link, error) {
 
 func (l *lifecycle) enterAndCreateCounted(ctx context.Context) (*link, error) {
 	census := l.client.census
-	if err := census.enter(ctx, l.ref.Owner); err != nil {
+	if err := l.client.enter(ctx, l.ref.Owner); err != nil {
 		return nil, err
 	}
 	if l.client.isClosing() { // it may have waited for its turn
@@ -239,17 +239,37 @@ func (l *lifecycle) create(ctx context.Context) (*link, error) {
 		return nil, fmt.Errorf("record: %w", err)
 	}
 	spec := Spec{ID: l.id, Limits: c.opts.limitsOf(l.ref.App)}
-	err := c.opts.Driver.Create(ctx, spec)
+	link, lost := l.wake(ctx, spec)
+	if link != nil {
+		return link, nil
+	}
+	link, err := l.createAnew(ctx, spec)
+	if err == nil {
+		link.origin.lost = lost
+	}
+	return link, err
+}
+
+// createAnew makes the sandbox with nothing in its memory.
+func (l *lifecycle) createAnew(ctx context.Context, spec Spec) (*link, error) {
+	driver := l.client.opts.Driver
+	err := driver.Create(ctx, spec)
 	if errors.Is(err, ErrExists) { // a dead one that was not cleared, or one that we gave up
-		if err := c.opts.Driver.Destroy(ctx, l.id, KeepWorkspace); err != nil {
+		if err := driver.Destroy(ctx, l.id, KeepWorkspace); err != nil {
 			return nil, fmt.Errorf("clear the one before: %w", err)
 		}
-		err = c.opts.Driver.Create(ctx, spec)
+		err = driver.Create(ctx, spec)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("create: %w", err)
 	}
-	link := newLink(c.opts.Driver, l.id)
+	return l.open(ctx)
+}
+
+// open shakes hands with a sandbox that has just been started. One that does not
+// answer is destroyed.
+func (l *lifecycle) open(ctx context.Context) (*link, error) {
+	link := newLink(l.client.opts.Driver, l.id)
 	if err := l.greet(ctx, link); err != nil {
 		link.close()
 		l.discard()

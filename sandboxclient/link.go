@@ -28,6 +28,7 @@ const (
 type link struct {
 	http    *http.Client
 	deleted atomic.Bool // somebody asked for the sandbox's end
+	origin  origin
 }
 
 // errDial marks a request of which nothing was sent.

@@ -51,6 +51,21 @@ func (s *Sandbox) ifRunning(ctx context.Context, op string, do func(context.Cont
 	})
 }
 
+// ifAlive runs an operation on a sandbox that runs, or sleeps and is woken for
+// it; on any other it does nothing and succeeds.
+func (s *Sandbox) ifAlive(ctx context.Context, op string, do func(context.Context, *link) error) error {
+	return s.observe(ctx, op, func() error {
+		alive, err := s.client.alive(ctx, s.id)
+		if !alive || err != nil {
+			return err
+		}
+		return s.attempt(ctx, func(ctx context.Context, le *lease) error {
+			defer le.release()
+			return do(ctx, le.link)
+		})
+	})
+}
+
 // use runs an operation under its lease. When it breaks, whether the sandbox
 // lives is found out, and the lease released.
 func (c *Client) use(ctx context.Context, le *lease, do func(context.Context, *lease) error) error {

@@ -29,6 +29,7 @@ func (c *Client) Adopt(ctx context.Context) error {
 	for _, r := range records {
 		refs[r.ID] = r.Ref
 		c.census.found(r.ID, r.Ref)
+		c.recall(r.ID, r.Ref)
 	}
 	var group errgroup.Group // one that cannot be cleared must not hold up the others
 	group.SetLimit(atOnce)
@@ -96,11 +97,13 @@ func (c *Client) takeOver(ctx context.Context, id ID, ref Ref) bool {
 	return true
 }
 
-// Reap ends sandboxes that were idle for Options.SleepAfter, and writes down
-// when the others were last used, until ctx ends.
+// Reap lets sandboxes sleep that were idle for Options.SleepAfter, or ends them
+// where nothing can sleep, and writes down when the others were last used, until
+// ctx ends.
 //
 // It also looks after the rest: a sandbox whose sandboxd does not answer any
-// more is replaced, and what the engine has and nobody knows of is ended.
+// more is replaced, what the engine has and nobody knows of is ended, and what
+// was not used for Options.Retention is destroyed.
 func (c *Client) Reap(ctx context.Context) {
 	idle := time.NewTicker(min(max(c.opts.SleepAfter/10, 100*time.Millisecond), 30*time.Second))
 	defer idle.Stop()
@@ -188,6 +191,24 @@ func (c *Client) reconcile(ctx context.Context) {
 			c.clear(id, refs[id])
 		}
 	}
+	c.retire(ctx, records)
+}
+
+// retire destroys what nobody has used for too long.
+func (c *Client) retire(ctx context.Context, records []Record) {
+	for _, r := range records {
+		if ctx.Err() != nil {
+			return
+		}
+		if c.opts.Retention <= 0 || time.Since(r.LastUsed) < c.opts.Retention || c.knows(r.ID) {
+			continue
+		}
+		l := c.lifecycle(r.ID, r.Ref)
+		why := fmt.Sprintf("unused for %s", c.opts.Retention)
+		if f := l.end(why, RemoveWorkspace, func() bool { return l.link == nil }); f != nil {
+			<-f.done // bounded: a flight has a deadline
+		}
+	}
 }
 
 func (c *Client) knows(id ID) bool {
@@ -217,19 +238,20 @@ func (c *Client) reapIdle(ctx context.Context, l *lifecycle) {
 		return
 	}
 	why := fmt.Sprintf("idle for %s", c.opts.SleepAfter)
-	if f := l.end(why, l.ref.workspace(), l.idleLocked(c.opts.SleepAfter)); f != nil {
+	if f := l.rest(why, l.idleLocked(c.opts.SleepAfter)); f != nil {
 		<-f.done // bounded: a flight has a deadline
 	}
 }
 
-// stillWorks asks sandboxd whether detached executions run. Work counts as use.
+// stillWorks asks sandboxd whether detached executions run, or processes in the
+// background that count. Work counts as use.
 func (c *Client) stillWorks(ctx context.Context, l *lifecycle) bool {
 	le := l.peek()
 	if le == nil {
 		return false
 	}
 	health, err := le.alive(ctx)
-	if err != nil || health.Busy == 0 {
+	if err != nil || (health.Busy == 0 && !(c.opts.StayAwake && health.Background > 0)) {
 		return false
 	}
 	l.mu.Lock()
@@ -256,13 +278,15 @@ func (l *lifecycle) idleLocked(after time.Duration) func() bool {
 	return func() bool { return l.link != nil && l.busy == 0 && time.Since(l.lastUsed) >= after }
 }
 
-// Close refuses new work and ends every sandbox; workspaces are kept. What
-// still runs is cut off, so let requests end before. It waits no longer than ctx.
+// Close refuses new work and lets every sandbox sleep, or ends it where nothing
+// can sleep; workspaces are kept. What still runs is cut off, so let requests end
+// before; executions that sleep go on when somebody asks for them. It waits no
+// longer than ctx.
 func (c *Client) Close(ctx context.Context) error {
 	c.mu.Lock()
 	c.closing = true
 	c.mu.Unlock()
-	group, ctx := errgroup.WithContext(ctx)
+	var group errgroup.Group // one that cannot end must not cut short the others
 	group.SetLimit(atOnce)
 	for _, l := range c.all() {
 		group.Go(func() error { return l.shut(ctx) })
@@ -272,10 +296,11 @@ func (c *Client) Close(ctx context.Context) error {
 
 // shut waits for a flight under way, then ends what runs.
 func (l *lifecycle) shut(ctx context.Context) error {
+	down := l.rest
 	for {
 		f := l.underWay()
 		if f == nil {
-			f = l.end("the gateway stops", l.ref.workspace(), func() bool { return l.link != nil })
+			f = down("the gateway stops", func() bool { return l.link != nil })
 		}
 		if f == nil {
 			return nil
@@ -287,6 +312,9 @@ func (l *lifecycle) shut(ctx context.Context) error {
 		}
 		if l.peek() == nil && l.underWay() == nil {
 			return f.err
+		}
+		if errors.Is(f.err, ErrAwake) {
+			down = func(why string, allowed func() bool) *flight { return l.end(why, l.ref.workspace(), allowed) }
 		}
 	}
 }

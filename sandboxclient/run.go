@@ -53,9 +53,9 @@ func (s *Sandbox) RunCodeStream(ctx context.Context, code string, opts RunOption
 	return s.stream(ctx, launch{
 		op: "run code", id: id, timeout: timeout, detach: opts.Detach, context: request.Context.ID,
 		open: post("/v1/run", request),
-		told: func(ctx context.Context, e *Event) {
+		told: func(ctx context.Context, l *link, e *Event) {
 			if e.Type == wire.EventStart {
-				s.tellStart(ctx, request.Context.ID, e.Start, e.Start.KernelStarted)
+				s.tellStart(ctx, &l.origin, request.Context.ID, e.Start, e.Start.KernelStarted)
 			}
 		},
 	})
@@ -77,7 +77,7 @@ func DefaultContext(language string) string { return "default-" + language }
 // tellStart says how the kernel behind a cell came about, and counts it if it
 // was not counted yet. A count that the database does not give is no reason to
 // lose a cell that runs: its generation is then not told.
-func (s *Sandbox) tellStart(ctx context.Context, codeContext string, start *wire.Start, count bool) {
+func (s *Sandbox) tellStart(ctx context.Context, from *origin, codeContext string, start *wire.Start, count bool) {
 	// The cell runs: its kernel is counted even if the caller has just left.
 	ctx = context.WithoutCancel(ctx)
 	generation, err := s.client.opts.Records.Generation(ctx, s.id, codeContext, count)
@@ -86,9 +86,11 @@ func (s *Sandbox) tellStart(ctx context.Context, codeContext string, start *wire
 		generation = 0
 	}
 	start.Generation = generation
-	reason := start.Reason
+	reason := orDefault(start.Reason, from.lost)
 	start.Reason = ""
 	switch {
+	case !start.KernelStarted && from.first(codeContext):
+		start.Origin = StartWoken
 	case !start.KernelStarted:
 		start.Origin = StartRunning
 	case generation <= 1 && reason == "":
@@ -126,7 +128,7 @@ func (s *Sandbox) ExecStream(ctx context.Context, cmd Command) iter.Seq2[Event, 
 	return s.stream(ctx, launch{
 		op: "exec", id: id, timeout: timeout, detach: cmd.Detach,
 		open: post("/v1/exec", request),
-		told: func(context.Context, *Event) {},
+		told: func(context.Context, *link, *Event) {},
 	})
 }
 
@@ -138,7 +140,8 @@ func post(path string, request any) func(context.Context, *link) (*http.Response
 }
 
 // Contexts lists the code contexts in the order of their creation. A sandbox
-// that does not run has none, and is not started for the question.
+// that does not run has none to show, and is neither started nor woken for the
+// question.
 func (s *Sandbox) Contexts(ctx context.Context) ([]CodeContext, error) {
 	var contexts []CodeContext
 	err := s.ifRunning(ctx, "list contexts", func(ctx context.Context, l *link) error {
@@ -167,7 +170,7 @@ func (s *Sandbox) InterruptContext(ctx context.Context, codeContext string) erro
 
 func (s *Sandbox) interrupt(ctx context.Context, codeContext string) error {
 	idle := Errorf(CodeConflict, "Nothing is running here")
-	err := s.ifRunning(ctx, "interrupt", func(ctx context.Context, l *link) error {
+	err := s.ifAlive(ctx, "interrupt", func(ctx context.Context, l *link) error {
 		idle = nil
 		return l.call(ctx, http.MethodPost, contextPath(codeContext)+"/interrupt", nil, nil, nil)
 	})
@@ -185,7 +188,7 @@ func nothingRan(err error) bool {
 // DeleteContext ends a context's kernel with everything it started; the next
 // cell starts a new one. A context that is not there is no error.
 func (s *Sandbox) DeleteContext(ctx context.Context, codeContext string) error {
-	err := s.ifRunning(ctx, "delete context", func(ctx context.Context, l *link) error {
+	err := s.ifAlive(ctx, "delete context", func(ctx context.Context, l *link) error {
 		return l.call(ctx, http.MethodDelete, contextPath(codeContext), nil, nil, nil)
 	})
 	if err != nil && CodeOf(err) == CodeNotFound {

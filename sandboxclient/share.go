@@ -44,6 +44,14 @@ func (c *census) countRunning(owner string) error {
 	return nil
 }
 
+// full says whether an owner has as many sandboxes running as it may.
+func (c *census) full(owner string) bool {
+	most := c.share(owner).Running
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return most > 0 && c.runs[owner] >= most
+}
+
 func (c *census) uncountRunning(owner string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -31,7 +31,7 @@ type launch struct {
 	watch   bool                                                 // it was started by somebody else, and is not ours to cancel
 	context string                                               // of a cell: where it is to run
 	open    func(context.Context, *link) (*http.Response, error) // gives the first events
-	told    func(context.Context, *Event)                        // sees each event first, and may add to it
+	told    func(context.Context, *link, *Event)                 // sees each event first, and may add to it
 }
 
 // stream starts an execution and gives its events up to the terminal one. An
@@ -56,6 +56,7 @@ type follower struct {
 	launch
 	sandbox *Sandbox
 	yield   func(Event, error) bool
+	link    *link
 	arrived func() // sandboxd has it; it can be steered
 	last    int64  // number of the newest event handed on
 	begun   bool   // an event was handed on
@@ -74,6 +75,7 @@ func (f *follower) follow(ctx context.Context, l *link) error {
 	watchdog := time.AfterFunc(f.sandbox.client.opts.ceiling(f.sandbox.ref.App)+endGrace, func() { cancel(overdue) })
 	defer watchdog.Stop()
 
+	f.link = l
 	resp, err := f.open(ctx, l)
 	if err == nil {
 		f.arrived()
@@ -134,7 +136,7 @@ func (f *follower) read(ctx context.Context, resp *http.Response, watchdog *time
 		if e.Type == wire.EventStart {
 			watchdog.Reset(f.timeout + endGrace)
 		}
-		f.told(ctx, &e)
+		f.told(ctx, f.link, &e)
 		f.last, f.begun = e.Seq, true
 		if !f.yield(e, nil) {
 			f.left = true

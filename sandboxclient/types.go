@@ -23,6 +23,7 @@ type (
 // How the kernel behind a cell came about.
 const (
 	StartFresh     = "fresh"     // the context's first
+	StartWoken     = "woken"     // its sandbox was asleep, and its variables are there
 	StartRestarted = "restarted" // a new one: the variables of the one before are gone
 	StartRunning   = "running"   // it was there already
 )
@@ -46,7 +47,7 @@ type Run struct {
 	Stderr    string
 	Results   []Result
 	Exit      Exit
-	Start     string // StartFresh, StartRestarted or StartRunning
+	Start     string // StartFresh, StartWoken, StartRestarted or StartRunning
 	// Generation counts the kernels that this context ever had, across
 	// sandboxes and gateways: it grows whenever variables were lost.
 	Generation int

@@ -25,6 +25,7 @@ func check(c Config) problems {
 	if c.Rootfs != "" && !filepath.IsAbs(c.Rootfs) {
 		wrong.addf("rootfs: %q is no absolute path", c.Rootfs)
 	}
+	checkIdentity(&wrong, c)
 	checkEgress(&wrong, c)
 	checkNumbers(&wrong, c)
 	checkTimes(&wrong, c)
@@ -47,9 +48,10 @@ func checkAddresses(wrong *problems, c Config) {
 			wrong.addf("%s: %q is no HOST:PORT such as 127.0.0.1:8787", name, address)
 			continue
 		}
-		if !loopback(host) && !c.AllowUnauthenticated {
+		asksNobody := c.Auth == authNone || name == "admin-listen"
+		if asksNobody && !loopback(host) && !c.AllowUnauthenticated {
 			wrong.addf("%s: %s can be reached from other machines, and the gateway asks nobody who they are: "+
-				"listen on a loopback address, or add --allow-unauthenticated if everybody who gets there may run code",
+				"listen on a loopback address, ask for keys with --auth keys (the apps' address alone does), or add --allow-unauthenticated if everybody who gets there may run code",
 				name, address)
 		}
 	}
@@ -92,6 +94,9 @@ func checkNumbers(wrong *problems, c Config) {
 		atLeast("workspace-size", float64(c.WorkspaceSize), 16<<20, "16MiB, or 0 for no limit")
 	}
 	atLeast("max-running", float64(c.MaxRunning), 1, "1")
+	if c.MaxMemory != 0 {
+		atLeast("max-memory", float64(c.MaxMemory), 128<<20, "128MiB, or 0 for no limit")
+	}
 	atLeast("max-sandboxes", float64(c.MaxSandboxes), 1, "1")
 	atLeast("max-requests", float64(c.MaxRequests), 1, "1")
 	atLeast("max-viewers", float64(c.MaxViewers), 1, "1")
@@ -117,6 +122,12 @@ func checkTimes(wrong *problems, c Config) {
 	}
 	if c.RunTimeout > c.MaxRunTimeout {
 		wrong.addf("run-timeout: %s is more than max-run-timeout, %s", c.RunTimeout, c.MaxRunTimeout)
+	}
+	if c.Retention < 0 {
+		wrong.addf("retention: must not be less than 0, which means never")
+	}
+	if c.Retention > 0 && c.Retention <= c.SleepAfter {
+		wrong.addf("retention: %s is no longer than sleep-after, %s", c.Retention, c.SleepAfter)
 	}
 	if c.ShutdownGrace < 0 {
 		wrong.addf("shutdown-grace: must not be less than 0")

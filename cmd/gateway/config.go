@@ -19,6 +19,10 @@ type Config struct {
 	AllowedHosts         []string
 	AllowUnauthenticated bool
 
+	Auth     string
+	Quotas   []string
+	AuditLog string
+
 	AllowUnprovenIsolation bool
 
 	StateDir string
@@ -30,6 +34,9 @@ type Config struct {
 	Sandboxd   string
 	Rootfs     string
 	SleepAfter time.Duration
+	StayAwake  bool
+	Retention  time.Duration
+	SleepDisk  size
 	Memory     size
 	CPUs       float64
 	Processes  int
@@ -69,6 +76,7 @@ type Config struct {
 	MaxRequests  int
 	MaxViewers   int
 	MaxRunning   int
+	MaxMemory    size
 	MaxSandboxes int
 	QueueTime    time.Duration
 
@@ -83,11 +91,13 @@ func defaults() Config {
 	return Config{
 		Listen:        "127.0.0.1:8787",
 		AdminListen:   "127.0.0.1:8788",
+		Auth:          authNone,
 		StateDir:      "/var/lib/sandgate",
 		Driver:        "local",
 		Runtime:       "runsc",
 		Sandboxd:      "sandboxd",
 		SleepAfter:    10 * time.Minute,
+		Retention:     30 * 24 * time.Hour,
 		Memory:        size(limits.MemoryBytes),
 		CPUs:          limits.CPUs,
 		Processes:     limits.Processes,

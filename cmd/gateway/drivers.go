@@ -46,6 +46,8 @@ func newLocal(ctx context.Context, cfg Config, log *slog.Logger) (*local.Driver,
 		Sandboxd: sandboxd,
 		Rootfs:   cfg.Rootfs,
 		Logger:   log,
+
+		CheckpointBytes: int64(cfg.SleepDisk),
 	})
 }
 

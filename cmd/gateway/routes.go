@@ -44,6 +44,9 @@ func routes(client *sandboxclient.Client, engine *runs.Engine, cfg Config, capab
 	})
 
 	running := executions.New(client)
+	inventory := sandboxapi.NewSandboxes(client, func(owner, app, name string) sandboxapi.Sandbox {
+		return client.Sandbox(sandboxclient.Ref{Owner: owner, App: app, Name: name})
+	})
 	tests := testrunner.New(engine, engine)
 
 	return []route{
@@ -73,16 +76,25 @@ func routes(client *sandboxclient.Client, engine *runs.Engine, cfg Config, capab
 
 		{"GET", "/search", "q=&path=&fixed=&ignoreCase=&word=&include=&exclude=&context=&maxMatches=&timeout=", search.App, working, "the lines in these files that match, as grep -rn prints them", searcher.Search},
 
+		{"GET", "/v1/sandboxes", "limit=&after=", sandboxapi.App, steering, "your sandboxes: state, last use, memory, disk", inventory.List},
+		{"POST", "/v1/sandboxes/hibernate", "app=&name=", sandboxapi.App, working, "put one to sleep with all that it has in memory", inventory.Hibernate},
+		{"POST", "/v1/sandboxes/wake", "app=&name=", sandboxapi.App, working, "have one run, from where it was", inventory.Wake},
+		{"DELETE", "/v1/sandboxes", "app=&name=&files=", sandboxapi.App, steering, "end one, forget what it has in memory, and with files=true the files too", inventory.Destroy},
+
 		{"GET", "/v1/capabilities", "", sandboxapi.App, steering, "what is enforced here and how, and what is not; languages, runtime", sandboxapi.New(capabilities).Capabilities},
 	}
 }
 
 // mount gives the API its routes, and the list of them at the root. None takes
-// a query parameter that the list does not name.
+// a query parameter that the list does not name. Only what enters is public.
 func mount(api *httpapi.API, all []route, limits limiters) {
-	api.Handle("GET", "/", "", httpapi.OnlyQuery(nil, root(all)))
+	api.Public("GET", "/", "", httpapi.OnlyQuery(nil, root(all)))
 	for _, r := range all {
-		api.Handle(r.method, r.path, r.app, httpapi.OnlyQuery(r.parameters(), limits[r.kind].Admit(r.handler)))
+		add := api.Handle
+		if r.kind == entering {
+			add = api.Public
+		}
+		add(r.method, r.path, r.app, httpapi.OnlyQuery(r.parameters(), limits[r.kind].Admit(r.handler)))
 	}
 }
 

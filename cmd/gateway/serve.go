@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sandgate/internal/httpapi"
+	"sandgate/internal/quota"
 	"sandgate/internal/runs"
 	"sandgate/internal/store"
 	"sandgate/sandboxclient"
@@ -69,9 +70,11 @@ func serve(ctx context.Context, cfg Config, stdout, stderr io.Writer) (err error
 	}
 	defer closeWith(&err, closeClient)
 
-	api := httpapi.New(httpapi.Options{Logger: log, Registry: registry, Guard: httpapi.NewGuard(cfg.hosts())})
-	mountPages(api)
-	mount(api, routes(sandboxes.client, sandboxes.runs, cfg, sandboxes.proof.document), newLimiters(cfg, registry))
+	api, closeAPI, err := openAPI(cfg, sandboxes, log, registry)
+	if err != nil {
+		return err
+	}
+	defer closeWith(&err, closeAPI)
 	server := newServer(api, log)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(apps) }() // ends with the server's shutdown
@@ -92,9 +95,12 @@ func serve(ctx context.Context, cfg Config, stdout, stderr io.Writer) (err error
 
 // opened is what serving needs of the sandboxes.
 type opened struct {
-	client *sandboxclient.Client
-	runs   *runs.Engine
-	proof  proof
+	client  *sandboxclient.Client
+	runs    *runs.Engine
+	proof   proof
+	records *store.Store
+	key     []byte
+	quotas  *quota.Book
 }
 
 // openClient opens what sandboxes need, from the state directory up,
@@ -144,7 +150,8 @@ func openClient(ctx context.Context, cfg Config, log *slog.Logger, registry prom
 	if err != nil {
 		return opened{}, nil, err
 	}
-	client := newClient(cfg, driver, records, state.key, outside, wanted, log, registry)
+	quotas := newQuotas(cfg, registry)
+	client := newClient(cfg, driver, records, state.key, outside, wanted, quotas.Share, log, registry)
 	undo.add(func() error { return endSandboxes(client) })
 	if err := client.Adopt(ctx); err != nil {
 		return opened{}, nil, fmt.Errorf("take over what an earlier gateway left: %w", err)
@@ -155,15 +162,18 @@ func openClient(ctx context.Context, cfg Config, log *slog.Logger, registry prom
 		return opened{}, nil, err
 	}
 	undo.add(closeRuns)
-	return opened{client, engine, proof}, undo.close, nil
+	return opened{client, engine, proof, records, state.key, quotas}, undo.close, nil
 }
 
-func newClient(cfg Config, driver sandboxclient.Driver, records sandboxclient.Records, key []byte, out outside, wanted func(sandboxclient.Ref) bool, log *slog.Logger, registry prometheus.Registerer) *sandboxclient.Client {
+func newClient(cfg Config, driver sandboxclient.Driver, records sandboxclient.Records, key []byte, out outside, wanted func(sandboxclient.Ref) bool, share func(string) sandboxclient.Share, log *slog.Logger, registry prometheus.Registerer) *sandboxclient.Client {
 	return sandboxclient.New(sandboxclient.Options{
 		Driver:         driver,
 		Records:        records,
 		Key:            key,
 		SleepAfter:     cfg.SleepAfter,
+		StayAwake:      cfg.StayAwake,
+		Retention:      cfg.Retention,
+		MaxMemory:      int64(cfg.MaxMemory),
 		DefaultTimeout: cfg.DefaultTimeout,
 		MaxTimeout:     cfg.MaxTimeout,
 		Output:         cfg.output(),
@@ -171,6 +181,7 @@ func newClient(cfg Config, driver sandboxclient.Driver, records sandboxclient.Re
 		AppLimits:      cfg.appLimits(),
 		AppTimeouts:    cfg.appTimeouts(),
 		Wanted:         wanted,
+		Share:          share,
 		MaxRunning:     cfg.MaxRunning,
 		MaxExisting:    cfg.MaxSandboxes,
 		QueueTime:      cfg.QueueTime,

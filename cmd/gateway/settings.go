@@ -2,6 +2,8 @@ package main
 
 import (
 	"github.com/spf13/pflag"
+
+	"sandgate/internal/quota"
 )
 
 // A group is the settings of one heading in --help.
@@ -27,6 +29,11 @@ func settings(c *Config) []group {
 	f.StringSliceVar(&c.AllowedHosts, "allowed-hosts", c.AllowedHosts, "host `NAMES` to answer for besides the loopback ones, separated by commas")
 	f.BoolVar(&c.AllowUnauthenticated, "allow-unauthenticated", c.AllowUnauthenticated, "listen beyond loopback although everybody who gets there may run code")
 
+	f = heading("Identity")
+	f.StringVar(&c.Auth, "auth", c.Auth, "whom the gateway serves, a `MODE`: none (everybody is the one owner) or keys (who shows a key that gateway keys made)")
+	f.StringSliceVar(&c.Quotas, "quota", c.Quotas, "what one owner may have, `CLASS.LIMIT=VALUE`, separated by commas: a key names its class, else it is default; the limits are "+quota.Names)
+	f.StringVar(&c.AuditLog, "audit-log", c.AuditLog, "`FILE` of who did what, in lines of JSON; empty: none")
+
 	f = heading("State")
 	f.StringVar(&c.StateDir, "state-dir", c.StateDir, "`DIR` of workspaces, key and database; for root alone")
 	f.StringVar(&c.Database, "database", c.Database, "`FILE` of the database; empty: db in the state directory")
@@ -37,7 +44,10 @@ func settings(c *Config) []group {
 	f.StringVar(&c.Runtime, "runtime", c.Runtime, "OCI runtime, a `PROGRAM`: runsc, runc or a path; a name is looked for beside this program, then on PATH")
 	f.StringVar(&c.Sandboxd, "sandboxd", c.Sandboxd, "the daemon inside sandboxes, a `PROGRAM` that is looked for like the runtime")
 	f.StringVar(&c.Rootfs, "rootfs", c.Rootfs, "`DIR` of an unpacked image to show inside; empty: this host's /usr")
-	f.DurationVar(&c.SleepAfter, "sleep-after", c.SleepAfter, "idle `TIME` after which a sandbox ends; its workspace stays")
+	f.DurationVar(&c.SleepAfter, "sleep-after", c.SleepAfter, "idle `TIME` after which a sandbox sleeps, with all that it has in memory; under runc it ends, and its workspace stays")
+	f.BoolVar(&c.StayAwake, "stay-awake", c.StayAwake, "let processes that cells left in the background keep a sandbox from sleeping")
+	f.DurationVar(&c.Retention, "retention", c.Retention, "`TIME` after which a sandbox that nobody used is destroyed with its workspace; 0: never")
+	f.Var(&c.SleepDisk, "sleep-disk", "what sleeping sandboxes may take of the disk together, a `SIZE`; the oldest lose their memory; 0: what the disk has")
 	f.BoolVar(&c.AllowUnprovenIsolation, "allow-unproven-isolation", c.AllowUnprovenIsolation, "serve although the self-test could not show that sandboxes isolate")
 	f.Var(&c.Memory, "memory", "memory of one sandbox, a `SIZE`")
 	f.Float64Var(&c.CPUs, "cpus", c.CPUs, "processors of one sandbox, a `NUMBER` such as 0.5 or 2")
@@ -46,6 +56,7 @@ func settings(c *Config) []group {
 	f.Var(&c.TmpSize, "tmp-size", "`SIZE` of /tmp, of the home directory and of /dev/shm, each")
 	f.Var(&c.WorkspaceSize, "workspace-size", "`SIZE` of a new /workspace; 0: no limit but the disk's")
 	f.IntVar(&c.MaxRunning, "max-running", c.MaxRunning, "`NUMBER` of sandboxes that run at once")
+	f.Var(&c.MaxMemory, "max-memory", "what the sandboxes that run may use of memory together, a `SIZE`; 0: no limit but those of each")
 	f.IntVar(&c.MaxSandboxes, "max-sandboxes", c.MaxSandboxes, "`NUMBER` of sandboxes that have a workspace, running or not")
 	f.StringVar(&c.PythonEngine, "python-engine", c.PythonEngine, "what runs Python cells, an `ENGINE`: ipython, python (its standard library alone) or auto (IPython where it is installed)")
 

@@ -19,7 +19,7 @@ const stateNone = "none"
 type state struct {
 	Notebook       string     `json:"notebook"`
 	Language       string     `json:"language"`
-	State          string     `json:"state"` // none, starting, idle, busy or dead
+	State          string     `json:"state"` // none, starting, idle, busy, dead or hibernated
 	Engine         string     `json:"engine,omitempty"`
 	ExecutionCount int        `json:"executionCount"`
 	Queued         int        `json:"queued"`     // cells that wait for their turn
@@ -50,6 +50,9 @@ func (h *Handler) State(c echo.Context) error {
 		return err
 	}
 	s := state{Notebook: name, Language: language, State: stateNone, Generation: generation}
+	if sandbox.State() == sandboxclient.StateHibernated {
+		s.State = sandboxclient.StateHibernated
+	}
 	for _, kernel := range contexts {
 		if kernel.ID == codeContext {
 			s.describe(kernel)

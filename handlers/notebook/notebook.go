@@ -27,11 +27,18 @@ const (
 type Sandbox interface {
 	cell.Sandbox
 	Control
+	Sleeper
 	Destroyer
 }
 
+// Sleeper tells where a notebook's sandbox is in its life.
+type Sleeper interface {
+	State() string
+}
+
 // Control is what a notebook needs of its sandbox beside its cells. None of it
-// starts a sandbox that does not run.
+// starts a sandbox that has nothing in memory; to interrupt or to restart wakes
+// one that sleeps.
 type Control interface {
 	Contexts(ctx context.Context) ([]sandboxclient.CodeContext, error)
 	Generation(ctx context.Context, codeContext string) (int, error)

@@ -50,6 +50,8 @@ func (f fake) Generation(_ context.Context, codeContext string) (int, error) {
 	return 4, nil
 }
 
+func (f fake) State() string { return f.state }
+
 func (f fake) InterruptContext(context.Context, string) error { return f.interrupt }
 func (f fake) DeleteContext(context.Context, string) error    { return f.remove }
 

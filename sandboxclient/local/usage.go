@@ -7,8 +7,33 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"sandgate/sandboxclient"
 )
+
+var _ sandboxclient.Gauge = (*Driver)(nil)
+
+// Usage tells what a sandbox takes of this host.
+func (d *Driver) Usage(id sandboxclient.ID) sandboxclient.Usage {
+	if !id.Valid() {
+		return sandboxclient.Usage{}
+	}
+	usage := sandboxclient.Usage{MemoryBytes: memoryUsed(id), DiskBytes: blocksOf(d.layout.image(id))}
+	if slept, err := d.Asleep(id); err == nil {
+		usage.DiskBytes += slept.Bytes
+	}
+	return usage
+}
+
+// blocksOf is what a sparse file takes of the disk.
+func blocksOf(path string) int64 {
+	var stat unix.Stat_t
+	if unix.Stat(path, &stat) != nil {
+		return 0
+	}
+	return stat.Blocks * 512
+}
 
 // memoryUsed is how much memory a sandbox has to itself: what could be taken
 // back at once, as pages of files on disk, does not count. 0 when it does not run.

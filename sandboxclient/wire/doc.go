@@ -39,6 +39,9 @@
 //	POST   /v1/contexts      [WarmRequest]      → [Warmed]; conflict when it is there
 //	POST   /v1/contexts/{id}/interrupt          → 204; conflict when it runs nothing
 //	DELETE /v1/contexts/{id}                    → 204; ends the kernel with all it started
+//	GET    /v1/archive?dir=&max=&exclude=&gitignore=&format=
+//	                                            → a tar, by zstd unless format=tar; the trailer [ArchiveTrailer] says that it is whole
+//	PUT    /v1/archive?dir=&max=&foreign=       → [ArchiveInfo]; the directory becomes what the body holds, or stays as it is
 //	PUT    /v1/egress        [Egress]           → 204; opens a proxy that programs started from now on find
 //	GET    /v1/mapped                           → [Mapped]: what checkpoints leave on the host's disks
 //	GET    /v1/files?path=                      → bytes with ranges and ETag; a directory: [Listing] with ContentTypeListing
@@ -62,10 +65,10 @@
 //
 // A sandbox can be checkpointed at any moment, and restored: as itself, or from
 // a template as many others. Connections do not survive that, executions do,
-// and their events are read on like after any broken connection. Time that a
-// sandbox slept does not count for deadlines. Whoever is restored as another
-// finds another token beside its socket. sandboxd sees that before it says the
-// first hello, and then does anew what depends on who it is.
+// and their events are read on like after any broken connection. Who puts it to
+// sleep hangs up first, and writes another token beside the socket before it is
+// restored: sandboxd looks for that before it says the first hello, takes the time
+// that it slept off timeouts and durations, and does anew what depends on who it is.
 //
 // # Versions
 //

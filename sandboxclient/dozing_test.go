@@ -1,0 +1,128 @@
+package sandboxclient
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// dozing is an engine whose sandboxes can sleep.
+type dozing struct {
+	*engine
+	dreams    map[ID]dream
+	refuse    bool   // to let anything sleep
+	forgetful string // why what sleeps cannot be woken
+	loses     bool   // what is on its way to sleep
+	usage     int64  // of memory, of each that runs
+}
+
+// A dream is what is left of a sandbox that sleeps.
+type dream struct {
+	note    []byte
+	started bool
+	value   int32
+}
+
+var (
+	_ Hibernator = (*dozing)(nil)
+	_ Gauge      = (*dozing)(nil)
+)
+
+func newDozing() *dozing {
+	e := newEngine()
+	e.bootTime = 100 * time.Millisecond
+	return &dozing{engine: e, dreams: make(map[ID]dream)}
+}
+
+func (d *dozing) CanHibernate() bool { return true }
+
+func (d *dozing) Hibernate(_ context.Context, id ID, note []byte) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	b := d.boxes[id]
+	switch {
+	case d.refuse:
+		return ErrAwake
+	case b == nil:
+		return errors.New("it is not there")
+	}
+	delete(d.boxes, id)
+	if !b.alive() {
+		return errors.New("it is dead")
+	}
+	b.kill()
+	if d.loses {
+		return errors.New("no disk")
+	}
+	d.dreams[id] = dream{note, b.started.Load(), b.value.Load()}
+	return nil
+}
+
+func (d *dozing) Wake(_ context.Context, spec Spec) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	dreamt, ok := d.dreams[spec.ID]
+	switch {
+	case !ok:
+		return ErrNotAsleep
+	case d.boxes[spec.ID] != nil:
+		return ErrExists
+	}
+	delete(d.dreams, spec.ID)
+	if d.forgetful != "" {
+		return &LostError{Why: d.forgetful}
+	}
+	b := d.boot(spec)
+	b.started.Store(dreamt.started)
+	b.value.Store(dreamt.value)
+	return nil
+}
+
+// sleepers counts what sleeps.
+func (d *dozing) sleepers() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.dreams)
+}
+
+// wasRemoved says whether a workspace was.
+func (d *dozing) wasRemoved(id ID) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.removed[id]
+}
+
+func (b *engineBox) alive() bool {
+	select {
+	case <-b.gone:
+		return false
+	default:
+		return true
+	}
+}
+
+func (d *dozing) Asleep(id ID) (Checkpoint, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	dreamt, ok := d.dreams[id]
+	if !ok {
+		return Checkpoint{}, ErrNotAsleep
+	}
+	return Checkpoint{Note: dreamt.note}, nil
+}
+
+func (d *dozing) Destroy(ctx context.Context, id ID, workspace Workspace) error {
+	d.mu.Lock()
+	delete(d.dreams, id)
+	d.mu.Unlock()
+	return d.engine.Destroy(ctx, id, workspace)
+}
+
+func (d *dozing) Usage(id ID) Usage {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.boxes[id] == nil {
+		return Usage{}
+	}
+	return Usage{MemoryBytes: d.usage}
+}

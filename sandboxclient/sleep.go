@@ -1,0 +1,173 @@
+package sandboxclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+)
+
+// wakeTime bounds how long a sandbox that was woken may take to answer, before
+// it is made anew.
+const wakeTime = 15 * time.Second
+
+// An origin is how a sandbox came about: what the first cells of its code
+// contexts are told.
+type origin struct {
+	woken bool   // it was asleep
+	lost  string // why what it had in memory is gone; "" if it had nothing
+
+	mu   sync.Mutex
+	told map[string]bool // code contexts that have had a cell since it woke
+}
+
+// first says whether a cell is the first in its code context since the sandbox
+// woke.
+func (o *origin) first(codeContext string) bool {
+	if !o.woken {
+		return false
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.told[codeContext] {
+		return false
+	}
+	if o.told == nil {
+		o.told = make(map[string]bool)
+	}
+	o.told[codeContext] = true
+	return true
+}
+
+// wake lets a hibernated sandbox go on. Without a link it has to be made anew;
+// lost says why, if it had anything in memory.
+func (l *lifecycle) wake(ctx context.Context, spec Spec) (_ *link, lost string) {
+	c := l.client
+	if c.hibernator == nil {
+		return nil, ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, wakeTime)
+	defer cancel()
+	began := time.Now()
+	err := c.hibernator.Wake(ctx, spec)
+	if errors.Is(err, ErrNotAsleep) {
+		return nil, ""
+	}
+	var link *link
+	if err == nil {
+		link, err = l.open(ctx)
+	}
+	c.opts.Observe("wake", observed(err), time.Since(began))
+	if err == nil {
+		link.origin.woken = true
+		return link, ""
+	}
+	c.opts.Logger.Warn("sandbox did not wake: it starts anew", "sandbox", l.id, "app", l.ref.App, "error", err)
+	if e, ok := errors.AsType[*LostError](err); ok {
+		return nil, e.Why
+	}
+	return nil, "its memory could not be brought back"
+}
+
+// rest lets a sandbox sleep if allowed says so while nothing can get in, and
+// gives the flight; nil when it was not allowed. What cannot sleep, or is not to
+// last, ends. A flight whose error is ErrAwake has changed nothing.
+func (l *lifecycle) rest(why string, allowed func() bool) *flight {
+	if l.client.hibernator == nil || l.ref.Ephemeral {
+		return l.end(why, l.ref.workspace(), allowed)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.flight != nil || l.retired || l.link == nil || !allowed() {
+		return nil
+	}
+	link := l.link
+	l.link = nil
+	return l.fly(&flight{ends: true}, func() error { return l.sleep(link, why) })
+}
+
+// sleep puts the sandbox behind a link to disk.
+func (l *lifecycle) sleep(link *link, why string) error {
+	c := l.client
+	link.close()
+	ctx, cancel := context.WithTimeout(context.Background(), c.opts.StartTimeout)
+	defer cancel()
+	began := time.Now()
+	err := c.hibernator.Hibernate(ctx, l.id, c.note(l.id))
+	c.opts.Observe("hibernate", observed(err), time.Since(began))
+	if errors.Is(err, ErrAwake) {
+		c.opts.Logger.Warn("sandbox cannot sleep", "sandbox", l.id, "app", l.ref.App, "error", err)
+		l.opened(link)
+		return err
+	}
+	defer c.census.leave(l.ref.Owner)
+	if err != nil {
+		c.opts.Logger.Error("sandbox was lost on its way to sleep", "sandbox", l.id, "app", l.ref.App, "error", err)
+		return errors.Join(err, l.save(ctx))
+	}
+	c.opts.Logger.Info("sandbox sleeps", "sandbox", l.id, "app", l.ref.App, "why", why, "took", time.Since(began))
+	return l.save(ctx)
+}
+
+// A note is what the client wants to know of a sandbox that slept while the
+// gateway was another.
+type note struct {
+	Executions []string `json:"executions,omitempty"`
+}
+
+func (c *Client) note(id ID) []byte {
+	data, _ := json.Marshal(note{Executions: c.executions.of(id)}) // strings alone: it cannot fail
+	return data
+}
+
+// recall takes up what was noted of a sandbox that sleeps.
+func (c *Client) recall(id ID, ref Ref) {
+	if c.hibernator == nil {
+		return
+	}
+	slept, err := c.hibernator.Asleep(id)
+	if err != nil {
+		return
+	}
+	var n note
+	if json.Unmarshal(slept.Note, &n) != nil {
+		return
+	}
+	for _, execution := range n.Executions {
+		c.executions.add(execution, id, ref)
+	}
+}
+
+// alive says whether a sandbox runs or sleeps; an end or a start under way is
+// waited for.
+func (c *Client) alive(ctx context.Context, id ID) (bool, error) {
+	for {
+		c.mu.Lock()
+		l, ok := c.lives[id]
+		c.mu.Unlock()
+		if !ok {
+			return c.asleep(id), nil
+		}
+		if l.peek() != nil {
+			return true, nil
+		}
+		f := l.underWay()
+		if f == nil {
+			continue // it landed just now
+		}
+		select {
+		case <-ctx.Done():
+			return false, contextError(ctx)
+		case <-f.done:
+		}
+	}
+}
+
+func (c *Client) asleep(id ID) bool {
+	if c.hibernator == nil {
+		return false
+	}
+	_, err := c.hibernator.Asleep(id)
+	return err == nil
+}
