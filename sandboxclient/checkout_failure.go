@@ -90,7 +90,8 @@ type gitComplaint struct {
 // then there was a second try, which may have failed for another reason.
 var complaints = []gitComplaint{
 	{regexp.MustCompile(`No space left on device|[Dd]isk quota exceeded`), sayingNothing(CodeNoSpace, "%s does not fit on the sandbox's disk")},
-	{regexp.MustCompile(`[Oo]ut of memory|malloc failed|Cannot allocate memory`), sayingNothing(CodeTooLarge, "Cloning %s takes more memory than the sandbox has")},
+	// What is ended for want of memory may be git's helper alone.
+	{regexp.MustCompile(`[Oo]ut of memory|malloc failed|Cannot allocate memory|died of signal 9|invalid index-pack output`), sayingNothing(CodeTooLarge, "Cloning %s takes more memory than the sandbox has")},
 	{regexp.MustCompile(`transport '.*' not allowed|[Pp]rotocol "?\S+ (not supported|disabled)`), quoting(CodeForbidden, "Something at %s leads to an address of a kind that is not allowed")},
 	{regexp.MustCompile(`could not read (Username|Password)|Authentication failed|returned error: 401|terminal prompts disabled`), Checkout.unknown},
 	{regexp.MustCompile(`returned error: 403`), sayingNothing(CodeForbidden, "Access to %s, or to where it leads, is refused")},

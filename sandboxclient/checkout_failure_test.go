@@ -35,6 +35,7 @@ func TestFailure_ofGit(t *testing.T) {
 		"Receiving objects: 3%\rfatal: write error: No space left on device\nfatal: early EOF\n":              {CodeNoSpace, "does not fit"},
 		"error: unable to create file a: Disk quota exceeded\nfatal: unable to checkout working tree\n":       {CodeNoSpace, "does not fit"},
 		"fatal: Out of memory, malloc failed (tried to allocate 9 bytes)\nfatal: index-pack failed\n":         {CodeTooLarge, "more memory"},
+		"error: index-pack died of signal 9\nfatal: fetch-pack: invalid index-pack output\n":                  {CodeTooLarge, "more memory"},
 		"fatal: transport 'file' not allowed\n":                                                               {CodeForbidden, "transport 'file' not allowed"},
 		"fatal: unable to access 'https://example.org/p/': Could not resolve host: example.org\n":             {CodeBadGateway, "failed: Could not resolve host: example.org"},
 		"fatal: unable to access 'https://example.org/p/': SSL certificate problem: expired\n":                {CodeBadGateway, "failed: SSL certificate problem"},
