@@ -39,6 +39,7 @@ func doctor(ctx context.Context, cfg Config, w io.Writer) error {
 		found, err := c.look(ctx, cfg)
 		r.tell(c.name, found, err)
 	}
+	tellHazards(ctx, cfg, r)
 	if r.failed > 0 {
 		r.skip("sandbox", "not tried, because of what failed above")
 	} else {

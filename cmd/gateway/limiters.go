@@ -15,6 +15,7 @@ const (
 	working  kind = "work"  // keeps a sandbox busy
 	steering kind = "steer" // short: looks at work, or ends it
 	viewing  kind = "view"  // follows the events of an execution, for as long as that lasts
+	entering kind = "enter" // for whoever asks: signs a browser in, or follows a link that was shared
 )
 
 // limiters bound how many requests of each kind are answered at once.
@@ -26,6 +27,7 @@ func newLimiters(cfg Config, registry prometheus.Registerer) limiters {
 		working:  cfg.MaxRequests,
 		steering: cfg.MaxRequests,
 		viewing:  cfg.MaxViewers,
+		entering: cfg.MaxRequests,
 	} {
 		all[kind] = httpapi.NewLimiter(httpapi.LimiterOptions{
 			Kind: string(kind), Most: most, Wait: cfg.QueueTime, Registry: registry,

@@ -9,12 +9,12 @@ import (
 	"sandgate/internal/webui"
 )
 
-// mountPages gives the API its pages. What their addresses ask for is for the
-// pages to understand.
+// mountPages gives the API its pages, which are for everybody: one of them signs
+// in. What their addresses ask for is for the pages to understand.
 func mountPages(api *httpapi.API) {
 	pages := echo.WrapHandler(webui.New())
-	api.Handle("GET", "/app", "pages", toPages)
-	api.Handle("GET", webui.Prefix+"*", "pages", pages)
+	api.Public("GET", "/app", "pages", toPages)
+	api.Public("GET", webui.Prefix+"*", "pages", pages)
 }
 
 func toPages(c echo.Context) error {

@@ -86,6 +86,7 @@ Without a command it serves.`,
 				return doctor(cmd.Context(), p.config, stdout)
 			}),
 		},
+		p.keysCommand(stdout, stderr),
 		&cobra.Command{
 			Use:   "version",
 			Short: "Print the version",

@@ -26,6 +26,14 @@ func (p *program) usage(cmd *cobra.Command) error {
 			}
 		}
 	}
+	if flags := cmd.LocalNonPersistentFlags(); flags.HasAvailableFlags() && cmd.HasParent() {
+		fmt.Fprintf(&b, "\nFlags:\n%s", flags.FlagUsagesWrapped(usageWidth))
+	}
+	if cmd.Name() == keysName || cmd.HasParent() && cmd.Parent().Name() == keysName {
+		b.WriteString("\nIt takes the settings of the gateway as well, of which --state-dir and --database say\nwhere the keys are; gateway --help lists them.\n")
+		_, err := io.WriteString(cmd.OutOrStderr(), b.String())
+		return err
+	}
 	for _, g := range p.groups {
 		fmt.Fprintf(&b, "\n%s:\n%s", g.title, g.FlagUsagesWrapped(usageWidth))
 	}

@@ -84,6 +84,19 @@ var rules = []rule{
 		why:    "the engine of test runs knows neither the web nor the database",
 	},
 	{
+		name:   "identity",
+		binds:  []string{"sandgate/internal/identity"},
+		never:  []string{echo, prometheus, "database/sql", sqlite, store, sandboxd},
+		linked: true,
+		why:    "who somebody is depends on no framework and no database",
+	},
+	{
+		name:  "quotas",
+		binds: []string{"sandgate/internal/quota", "sandgate/internal/audit", "sandgate/internal/recent"},
+		never: []string{echo, "database/sql", store, sandboxd},
+		why:   "they count and write down; others ask them",
+	},
+	{
 		name:  "way out",
 		binds: []string{"sandgate/internal/egress/...", "sandgate/internal/npmmirror/..."},
 		never: []string{echo, store, sandboxd, "database/sql"},

@@ -8,6 +8,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"sandgate/internal/audit"
+	"sandgate/internal/identity"
 )
 
 // Options say what an API reports to and whom it answers.
@@ -15,6 +18,14 @@ type Options struct {
 	Logger   *slog.Logger
 	Registry prometheus.Registerer
 	Guard    *Guard
+
+	// Identifier says who a request comes from; nil: from identity.Anybody.
+	Identifier Identifier
+	// Take counts a request of somebody, says in the answer's header what is left,
+	// and refuses one that came too fast; nil: none does.
+	Take func(id identity.Identity, header http.Header) error
+	// Audit is told how each request that asks for an identity ended; nil: nobody is.
+	Audit func(audit.Entry)
 }
 
 // An API answers requests with the handlers that were given to Handle.
@@ -26,6 +37,11 @@ type API struct {
 	silence  time.Duration     // of a client that sends
 	patience time.Duration     // with a client that does not read
 	apps     map[string]string // by route pattern
+	public   map[string]bool   // method and route pattern
+
+	identifier Identifier
+	take       func(identity.Identity, http.Header) error
+	audit      func(audit.Entry)
 }
 
 // New makes an API without routes.
@@ -38,15 +54,35 @@ func New(opts Options) *API {
 		silence:  bodySilence,
 		patience: answerSilence,
 		apps:     map[string]string{},
+		public:   map[string]bool{},
+
+		identifier: opts.Identifier,
+		take:       opts.Take,
+		audit:      opts.Audit,
+	}
+	if a.identifier == nil {
+		a.identifier = identity.Anybody{}
 	}
 	a.echo.Logger.SetOutput(io.Discard) // what it would say is said by observe
 	a.echo.HTTPErrorHandler = func(err error, c echo.Context) { a.fail(c, err) }
-	a.echo.Use(a.observe, a.guarded)
+	a.echo.Use(a.observe, a.guarded, a.identified)
 	return a
 }
 
-// Handle adds a route of an app. A GET route answers HEAD as well; OPTIONS,
-// and 405 with Allow, come by themselves.
+// Public adds a route as Handle does, for whoever asks.
+func (a *API) Public(method, path, app string, h echo.HandlerFunc) {
+	a.public[method+" "+path] = true
+	if method == http.MethodGet {
+		a.public[http.MethodHead+" "+path] = true
+	}
+	a.Handle(method, path, app, h)
+}
+
+// Routes gives method and pattern of every route.
+func (a *API) Routes() []*echo.Route { return a.echo.Routes() }
+
+// Handle adds a route of an app, for those whose identity allows it. A GET route
+// answers HEAD as well; OPTIONS, and 405 with Allow, come by themselves.
 func (a *API) Handle(method, path, app string, h echo.HandlerFunc) {
 	a.apps[path] = app
 	a.echo.Add(method, path, h)

@@ -97,6 +97,7 @@ func writeFailure(c echo.Context, e *sandboxclient.Error) error {
 	if retry := retryAfter(e); retry > 0 {
 		header.Set("Retry-After", strconv.Itoa(retry))
 	}
+	challenge(header, e.Code)
 	header.Add("Vary", "Accept")
 	message := publicMessage(c, e)
 	if AcceptsJSON(c) {

@@ -2,13 +2,14 @@ package httpapi
 
 import (
 	"context"
-	"sync/atomic"
+	"errors"
 	"time"
 
 	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/sync/semaphore"
 
+	"sandgate/internal/identity"
+	"sandgate/internal/quota"
 	"sandgate/sandboxclient"
 )
 
@@ -21,27 +22,27 @@ type LimiterOptions struct {
 }
 
 // A Limiter bounds how many requests of one kind are answered at once. One too
-// many waits for its turn, first come, first served; when the wait is too long,
-// or too many wait already, it is exhausted.
+// many waits for its turn, of which owners have as many as each other; when the
+// wait is too long, or too many wait already, it is exhausted.
 type Limiter struct {
-	slots   *semaphore.Weighted
-	most    int64
-	wait    time.Duration
-	held    atomic.Int64
-	waiting atomic.Int64
+	turns *quota.Turns
+	most  int
+	wait  time.Duration
 }
 
 // NewLimiter makes a limiter that tells its registry how full it is.
 func NewLimiter(opts LimiterOptions) *Limiter {
-	l := &Limiter{slots: semaphore.NewWeighted(int64(opts.Most)), most: int64(opts.Most), wait: opts.Wait}
+	l := &Limiter{turns: quota.NewTurns(opts.Most), most: opts.Most, wait: opts.Wait}
 	labels := prometheus.Labels{"kind": opts.Kind}
-	gauge := func(name, help string, value *atomic.Int64) prometheus.Collector {
+	gauge := func(name, help string, value func() int) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels},
-			func() float64 { return float64(value.Load()) })
+			func() float64 { return float64(value()) })
 	}
 	opts.Registry.MustRegister(
-		gauge("sandgate_http_slots_held", "Requests that hold a slot, by kind.", &l.held),
-		gauge("sandgate_http_slots_waiting", "Requests that wait for a slot, by kind.", &l.waiting),
+		gauge("sandgate_http_slots_held", "Requests that hold a slot, by kind.",
+			func() int { held, _ := l.turns.Load(); return held }),
+		gauge("sandgate_http_slots_waiting", "Requests that wait for a slot, by kind.",
+			func() int { _, waiting := l.turns.Load(); return waiting }),
 	)
 	return l
 }
@@ -50,47 +51,34 @@ func NewLimiter(opts LimiterOptions) *Limiter {
 // the body is read, so that whoever waits costs next to nothing.
 func (l *Limiter) Admit(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if err := l.enter(c.Request().Context()); err != nil {
+		ctx := c.Request().Context()
+		if err := l.enter(ctx); err != nil {
 			return err
 		}
-		defer l.leave()
+		defer l.leave(ctx)
 		return next(c)
 	}
 }
 
+// enter waits for a slot.
 func (l *Limiter) enter(ctx context.Context) error {
-	if !l.slots.TryAcquire(1) {
-		if err := l.queue(ctx); err != nil {
-			return err
-		}
-	}
-	l.held.Add(1)
-	return nil
-}
-
-func (l *Limiter) leave() {
-	l.held.Add(-1)
-	l.slots.Release(1)
-}
-
-// queue waits for a slot.
-func (l *Limiter) queue(ctx context.Context) error {
-	defer l.waiting.Add(-1)
-	if l.waiting.Add(1) > l.most {
-		return l.full()
-	}
 	waiting, cancel := context.WithTimeout(ctx, l.wait)
 	defer cancel()
-	if l.slots.Acquire(waiting, 1) == nil {
+	err := l.turns.Enter(waiting, ownerIn(ctx))
+	switch {
+	case err == nil:
 		return nil
-	}
-	if ctx.Err() != nil { // the client left, or the gateway stops
+	case ctx.Err() != nil && !errors.Is(err, quota.ErrFull): // the client left, or the gateway stops
 		return ctx.Err()
 	}
-	return l.full()
-}
-
-func (l *Limiter) full() error {
 	return sandboxclient.Errorf(sandboxclient.CodeExhausted,
 		"The gateway answers %d requests of this kind already, the most it may; try again soon", l.most)
+}
+
+func (l *Limiter) leave(ctx context.Context) { l.turns.Leave(ownerIn(ctx)) }
+
+// ownerIn names whose turn it is. Those whom nobody knows share one's.
+func ownerIn(ctx context.Context) string {
+	id, _ := identity.Of(ctx)
+	return id.Account()
 }

@@ -95,6 +95,9 @@ func (a *API) record(c echo.Context, end outcome, took time.Duration) {
 	if app := a.apps[route]; app != "" {
 		attrs = append(attrs, slog.String("app", app))
 	}
+	if id := Identity(c); id.Key != "" {
+		attrs = append(attrs, slog.String("owner", id.Owner), slog.String("key", id.Key))
+	}
 	level := slog.LevelInfo
 	if end.err != nil {
 		level = levelOf(end.err.Code)
@@ -104,6 +107,7 @@ func (a *API) record(c echo.Context, end outcome, took time.Duration) {
 		attrs = append(attrs, slog.String("error", end.err.Error()))
 	}
 	a.log.LogAttrs(context.WithoutCancel(r.Context()), level, "request", attrs...)
+	a.tellAudit(c, end)
 }
 
 // levelOf says how much an operator should mind a failure.

@@ -1,7 +1,25 @@
 package httpapi
 
-import "github.com/labstack/echo/v4"
+import (
+	"github.com/labstack/echo/v4"
 
-// Owner says on whose behalf a request comes. There is one owner until the
-// gateway knows identities.
-func Owner(echo.Context) string { return "local" }
+	"sandgate/internal/identity"
+)
+
+// Owner says on whose behalf a request comes.
+func Owner(c echo.Context) string {
+	id, known := identity.Of(c.Request().Context())
+	if !known { // the handler is used without an API
+		return identity.Local
+	}
+	if id.Owner == "" {
+		panic("httpapi: a public route asks whose it is")
+	}
+	return id.Owner
+}
+
+// Identity says who a request comes from.
+func Identity(c echo.Context) identity.Identity {
+	id, _ := identity.Of(c.Request().Context())
+	return id
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sandgate/internal/identity"
+	"sandgate/internal/store"
+)
+
+func TestKeys(t *testing.T) {
+	dir := t.TempDir()
+	log := filepath.Join(t.TempDir(), "audit.log")
+	keys := func(args ...string) (int, string, string) {
+		return do(t, append([]string{"keys", "--state-dir", dir, "--audit-log", log}, args...)...)
+	}
+	exit, out, words := keys("create", "--owner", "alice", "--label", "laptop", "--apps", "files,notebook", "--class", "big", "--expires", "1h")
+	token, ok := identity.ParseToken(strings.TrimSpace(out))
+	if exit != exitOK || !ok || !strings.Contains(words, "shown this once") || !strings.Contains(words, "--auth keys") ||
+		!strings.Contains(words, "class big") || strings.Contains(words, token.Reveal()) {
+		t.Fatalf("exit %d\n%s\n%s", exit, out, words)
+	}
+	if exit, out, _ := keys("list"); exit != exitOK || !strings.Contains(out, token.ID()) || !strings.Contains(out, "files,notebook") {
+		t.Errorf("exit %d\n%s", exit, out)
+	}
+	for range 2 { // by the whole key, and again
+		if exit, _, words := keys("revoke", token.Reveal()); exit != exitOK || !strings.Contains(words, "is refused from now on") {
+			t.Errorf("exit %d %s", exit, words)
+		}
+	}
+	if _, out, _ := keys("list", "--json", "--owner", "alice"); !strings.Contains(out, `"state":"revoked"`) {
+		t.Error(out)
+	}
+	if exit, _, words := keys("revoke", "abcdefgh"); exit != exitFailure || !strings.Contains(words, "there is no such key") {
+		t.Errorf("exit %d %s", exit, words)
+	}
+	audited, err := os.ReadFile(log)
+	if err != nil || bytes.Count(audited, []byte("\n")) != 3 || bytes.Contains(audited, []byte(token.Reveal())) {
+		t.Errorf("%v\n%s", err, audited)
+	}
+	noSecretIn(t, dir, token)
+}
+
+// noSecretIn reads everything that lies in the state directory.
+func noSecretIn(t *testing.T, dir string, token identity.Token) {
+	t.Helper()
+	secret := []byte(token.Reveal()[12:44])
+	names, _ := filepath.Glob(filepath.Join(dir, "*"))
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil || bytes.Contains(data, secret) {
+			t.Errorf("%s: %v, or the key is in it", name, err)
+		}
+	}
+}
+
+func TestKeys_refusesNonsense(t *testing.T) {
+	dir := t.TempDir()
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"no owner":  {[]string{"create"}, "owner"},
+		"an app":    {[]string{"create", "--owner", "a", "--apps", "shell"}, `app "shell"`},
+		"a time":    {[]string{"create", "--owner", "a", "--expires", "-1h"}, "expires"},
+		"no key":    {[]string{"revoke"}, "accepts 1 arg"},
+		"two words": {[]string{"list", "x"}, "unknown command"},
+	} {
+		exit, out, words := do(t, append([]string{"keys", "--state-dir", dir}, tc.args...)...)
+		if exit == exitOK || out != "" || !strings.Contains(words, tc.want) {
+			t.Errorf("%s: exit %d\n%s\n%s", name, exit, out, words)
+		}
+	}
+}
+
+func TestKeys_help(t *testing.T) {
+	for _, args := range [][]string{{"keys"}, {"keys", "--help"}, {"keys", "create", "--help"}, {"help", "keys", "list"}} {
+		exit, out, _ := do(t, args...)
+		if exit != exitOK || !strings.Contains(out, "--state-dir") || strings.Contains(out, "--npm-registry") {
+			t.Errorf("%v: exit %d\n%s", args, exit, out)
+		}
+	}
+}
+
+func TestHazards(t *testing.T) {
+	safe := defaults()
+	safe.Auth, safe.Quotas, safe.AuditLog = authKeys, []string{"default.rate=5"}, "/var/log/sandgate/audit.log"
+	if got := there(hazards(safe, 1)); len(got) != 0 {
+		t.Errorf("warns of what is safe: %v", got)
+	}
+	if got := there(hazards(defaults(), 0)); len(got) != 0 {
+		t.Errorf("warns of the defaults: %v", got)
+	}
+	risky := safe
+	risky.Listen, risky.AdminListen, risky.Runtime, risky.Quotas, risky.AuditLog = "0.0.0.0:80", ":81", "/usr/bin/runc", nil, ""
+	risky.AllowUnprovenIsolation = true
+	if got := there(hazards(risky, 0)); len(got) != 7 {
+		t.Errorf("%d warnings: %v", len(got), got)
+	}
+	open := defaults()
+	open.Listen = "[::]:80"
+	if got := there(hazards(open, 0)); len(got) != 1 {
+		t.Error(got)
+	}
+}
+
+func there(all []hazard) []string {
+	var words []string
+	for _, h := range all {
+		if h.there {
+			words = append(words, h.words)
+		}
+	}
+	return words
+}
+
+func TestGoodKeys(t *testing.T) {
+	cfg := defaults()
+	cfg.StateDir = t.TempDir()
+	if n := goodKeys(t.Context(), cfg); n != 0 {
+		t.Error(n)
+	}
+	if _, err := os.Stat(cfg.database()); err == nil {
+		t.Error("looking made a database")
+	}
+	s, err := store.Open(t.Context(), cfg.database())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.CreateKey(t.Context(), identity.Key{ID: "a", Owner: "a", Hash: []byte{1}}); err != nil {
+		t.Fatal(err)
+	}
+	if n := goodKeys(t.Context(), cfg); n != 1 {
+		t.Error(n)
+	}
+}

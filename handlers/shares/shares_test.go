@@ -1,0 +1,93 @@
+package shares
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"sandgate/internal/identity"
+	"sandgate/internal/runs"
+	"sandgate/sandboxclient"
+)
+
+// known has one run, "r", of alice's.
+type known struct{}
+
+func (known) Get(_ context.Context, owner, id string) (runs.Summary, error) {
+	if owner != "alice" || id != "r" {
+		return runs.Summary{}, sandboxclient.Errorf(sandboxclient.CodeNotFound, "There is no such run")
+	}
+	return runs.Summary{}, nil
+}
+
+var sharer = identity.NewSharer([]byte("key"))
+
+func create(t *testing.T, id identity.Identity, body string) (identity.Share, error) {
+	t.Helper()
+	r := httptest.NewRequest(http.MethodPost, "/v1/shares", strings.NewReader(body))
+	w := httptest.NewRecorder()
+	c := echo.New().NewContext(r.WithContext(identity.With(t.Context(), id)), w)
+	if err := New(sharer, known{}).Create(c); err != nil {
+		return identity.Share{}, err
+	}
+	var answer link
+	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || w.Code != http.StatusCreated {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	token, ok := strings.CutPrefix(answer.URL, Prefix)
+	if !ok {
+		t.Fatal(answer.URL)
+	}
+	return sharer.Open(token, time.Now())
+}
+
+func TestCreate(t *testing.T) {
+	alice := identity.Identity{Owner: "alice", Key: "k"}
+	for body, want := range map[string]identity.Share{
+		`{"run":"r"}`:                     {Kind: "run", Target: "r"},
+		`{"file":"a/b.txt","ttl":60}`:     {Kind: "file", Target: "/workspace/a/b.txt"},
+		`{"dir":"","ttl":"12h"}`:          {Kind: "dir", Target: "/workspace"},
+		`{"dir":"/workspace/x","ttl":""}`: {Kind: "dir", Target: "/workspace/x"},
+	} {
+		got, err := create(t, alice, body)
+		want.Owner, want.Key, want.Expires = "alice", "k", got.Expires
+		if err != nil || got != want {
+			t.Errorf("%s: %+v, %v", body, got, err)
+		}
+	}
+}
+
+func TestCreate_refuses(t *testing.T) {
+	alice := identity.Identity{Owner: "alice"}
+	for _, tc := range []struct {
+		id   identity.Identity
+		body string
+		code sandboxclient.Code
+	}{
+		{alice, `{"run":"other"}`, sandboxclient.CodeNotFound},
+		{identity.Identity{Owner: "bob"}, `{"run":"r"}`, sandboxclient.CodeNotFound},
+		{identity.Identity{Owner: "alice", Apps: []string{"shares"}}, `{"run":"r"}`, sandboxclient.CodeForbidden},
+		{identity.Identity{Owner: "alice", Apps: []string{"shares"}}, `{"dir":""}`, sandboxclient.CodeForbidden},
+		{alice, `{}`, sandboxclient.CodeInvalid},
+		{alice, `run`, sandboxclient.CodeInvalid},
+		{alice, `{"file":"../etc/passwd"}`, sandboxclient.CodeInvalid},
+		{alice, `{"file":"a\u0000b"}`, sandboxclient.CodeInvalid},
+		{alice, `{"file":"a","dir":"a"}`, sandboxclient.CodeInvalid},
+		{alice, `{"run":"r","dir":"a"}`, sandboxclient.CodeInvalid},
+		{alice, `{"run":"r","ttl":0}`, sandboxclient.CodeInvalid},
+		{alice, `{"run":"r","ttl":-5}`, sandboxclient.CodeInvalid},
+		{alice, `{"run":"r","ttl":1e300}`, sandboxclient.CodeInvalid},
+		{alice, `{"run":"r","ttl":"forever"}`, sandboxclient.CodeInvalid},
+		{alice, `{"run":"r","ttl":"721h"}`, sandboxclient.CodeInvalid},
+	} {
+		if _, err := create(t, tc.id, tc.body); sandboxclient.CodeOf(err) != tc.code {
+			t.Errorf("%s: %v", tc.body, err)
+		}
+	}
+}

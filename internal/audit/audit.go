@@ -1,0 +1,173 @@
+// Package audit writes down who did what: a JSON line for each request, with
+// its outcome, and never with anything of its content. A file that has grown to
+// its size is kept under another name, and of those the newest.
+package audit
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// An Entry is one line.
+type Entry struct {
+	Time    time.Time         `json:"time"`
+	Request string            `json:"request,omitempty"` // its id, as in the log and the answer
+	Remote  string            `json:"remote,omitempty"`
+	Owner   string            `json:"owner,omitempty"` // whose things it was about; "": nobody was known
+	By      string            `json:"by,omitempty"`    // the admin who looked at what is another's
+	Key     string            `json:"key,omitempty"`   // the identifier of the key
+	Action  string            `json:"action"`          // method and route
+	App     string            `json:"app,omitempty"`
+	Target  map[string]string `json:"target,omitempty"` // the notebook, run or execution
+	Outcome string            `json:"outcome"`          // ok, or the error's code
+	Status  int               `json:"status,omitempty"`
+	Dropped int               `json:"dropped,omitempty"` // entries of nobody that were left out before this one
+}
+
+// Options say where a log is and how much of it is kept.
+type Options struct {
+	Path    string
+	MaxSize int64 // of one file; 0: 64 MiB
+	Keep    int   // files besides the one that is written; 0: 8
+}
+
+// How many entries a second are written of those whom nobody knows. They could
+// push out what is known otherwise.
+const (
+	strangers      = 10
+	strangersBurst = 100
+)
+
+// A Log is an open audit log. Its methods may be called from many goroutines.
+type Log struct {
+	opts Options
+
+	mu      sync.Mutex
+	file    *os.File
+	size    int64
+	dropped int
+	unknown *rate.Limiter
+}
+
+// Open opens a log, which nobody but its owner may read, and goes on with what
+// is there.
+func Open(opts Options) (*Log, error) {
+	if opts.MaxSize <= 0 {
+		opts.MaxSize = 64 << 20
+	}
+	if opts.Keep <= 0 {
+		opts.Keep = 8
+	}
+	l := &Log{opts: opts, unknown: rate.NewLimiter(strangers, strangersBurst)}
+	if err := l.open(); err != nil {
+		return nil, fmt.Errorf("audit log: %w", err)
+	}
+	return l, nil
+}
+
+// Append adds one entry to a log that another process may be writing.
+func Append(path string, e Entry) error {
+	file, _, err := openFile(path)
+	if err != nil {
+		return fmt.Errorf("audit log: %w", err)
+	}
+	line, err := encode(e)
+	if err == nil {
+		_, err = file.Write(line)
+	}
+	return errors.Join(err, file.Close())
+}
+
+// Write adds an entry.
+func (l *Log) Write(e Entry) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e.Owner == "" && !l.unknown.Allow() {
+		l.dropped++
+		return nil
+	}
+	e.Dropped = l.dropped
+	line, err := encode(e)
+	if err != nil {
+		return err
+	}
+	if l.file == nil || l.size+int64(len(line)) > l.opts.MaxSize {
+		if err := l.rotate(); err != nil {
+			return err
+		}
+	}
+	n, err := l.file.Write(line)
+	l.size += int64(n)
+	if err == nil {
+		l.dropped = 0
+	}
+	return err
+}
+
+// Close closes the file.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		return nil
+	}
+	err := l.file.Close()
+	l.file = nil
+	return err
+}
+
+// rotate puts the file aside, if it has anything in it, and begins another.
+func (l *Log) rotate() error {
+	if l.file != nil {
+		_ = l.file.Close()
+		l.file = nil
+		for n := l.opts.Keep; n > 0; n-- {
+			if err := os.Rename(l.name(n-1), l.name(n)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return l.open()
+}
+
+// name is that of the n-th file before the one that is written.
+func (l *Log) name(n int) string {
+	if n == 0 {
+		return l.opts.Path
+	}
+	return fmt.Sprintf("%s.%d", l.opts.Path, n)
+}
+
+func (l *Log) open() (err error) {
+	l.file, l.size, err = openFile(l.opts.Path)
+	return err
+}
+
+func openFile(path string) (*os.File, int64, error) {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := file.Stat()
+	if err == nil && info.Mode().Perm()&0o077 != 0 {
+		err = fmt.Errorf("%s is open to others (mode %04o): close it with chmod 600", path, info.Mode().Perm())
+	}
+	if err != nil {
+		_ = file.Close()
+		return nil, 0, err
+	}
+	return file, info.Size(), nil
+}
+
+func encode(e Entry) ([]byte, error) {
+	e.Time = e.Time.UTC()
+	line, err := json.Marshal(e)
+	return append(line, '\n'), err
+}

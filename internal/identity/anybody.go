@@ -1,0 +1,27 @@
+package identity
+
+import (
+	"context"
+	"net/http"
+
+	"sandgate/sandboxclient"
+)
+
+// Anybody is the mode that asks nobody: everyone is the same owner.
+type Anybody struct{}
+
+// Identify implements httpapi's Identifier.
+func (Anybody) Identify(*http.Request) (Identity, error) { return Identity{Owner: Local}, nil }
+
+// CheckKey finds every key good.
+func (Anybody) CheckKey(context.Context, string) error { return nil }
+
+// SignIn has nothing to do.
+func (Anybody) SignIn(*http.Request, string) (*http.Cookie, Identity, error) {
+	return nil, Identity{}, sandboxclient.Errorf(sandboxclient.CodeConflict, "This gateway asks nobody for a key")
+}
+
+// SignOut has nothing to do.
+func (Anybody) SignOut(*http.Request) (*http.Cookie, error) {
+	return nil, sandboxclient.Errorf(sandboxclient.CodeConflict, "This gateway asks nobody for a key")
+}

@@ -1,0 +1,180 @@
+package quota
+
+import (
+	"math"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/time/rate"
+
+	"sandgate/internal/identity"
+	"sandgate/internal/recent"
+	"sandgate/sandboxclient"
+)
+
+// maxAccounts bounds the owners that are counted at once.
+const maxAccounts = 10_000
+
+// A Book keeps the accounts of owners.
+type Book struct {
+	classes  Classes
+	accounts *recent.Map[string, *account]
+	refused  *prometheus.CounterVec
+}
+
+// An account is what the book knows of one owner.
+type account struct {
+	mu         sync.Mutex
+	class      string        // of the key that was used last
+	requests   *rate.Limiter // at the rate of the class; nil: of none that has one
+	executions int
+}
+
+// NewBook makes a book of classes that tells its registry what it refuses.
+func NewBook(classes Classes, registry prometheus.Registerer) *Book {
+	b := &Book{
+		classes:  classes,
+		accounts: recent.New[string, *account](maxAccounts),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "sandgate_quota_refused_total",
+			Help: "What owners were refused because they had as much as they may, by class and limit.",
+		}, []string{"class", "limit"}),
+	}
+	registry.MustRegister(b.refused)
+	return b
+}
+
+// account gives an owner's, as a member of the class that it was seen in last.
+func (b *Book) account(owner string) *account {
+	return b.accounts.GetOr(owner, func() *account { return &account{} })
+}
+
+// limits gives those of an owner, and its class.
+func (b *Book) limits(owner string) (Limits, string) {
+	a := b.account(owner)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	class := a.class
+	if _, ok := b.classes[class]; !ok {
+		class = Default
+	}
+	return b.classes.of(class), class
+}
+
+// Take counts one request of somebody, says in the header of the answer what is
+// left, and refuses it when it came too fast.
+func (b *Book) Take(id identity.Identity, header http.Header) error {
+	who := id.Account()
+	a := b.account(who)
+	limits, requests := b.join(a, id.Class)
+	if limits.Rate == 0 {
+		return nil
+	}
+	reservation := requests.Reserve()
+	wait := reservation.Delay()
+	if wait > 0 {
+		reservation.Cancel()
+	}
+	left := max(0, requests.Tokens())
+	header.Set("RateLimit-Limit", strconv.Itoa(limits.Burst))
+	header.Set("RateLimit-Remaining", strconv.Itoa(int(left)))
+	header.Set("RateLimit-Reset", strconv.Itoa(int(math.Ceil((float64(limits.Burst)-left)/limits.Rate))))
+	if wait <= 0 {
+		return nil
+	}
+	return b.refuse(who, "rate", wait, "You send more than %v requests a second, the most you may", limits.Rate)
+}
+
+// join makes an account one of a class. What was used up stays so: nobody gets
+// requests by using two keys of different classes in turn.
+func (b *Book) join(a *account, class string) (Limits, *rate.Limiter) {
+	limits := b.classes.of(class)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.class = class
+	switch pace := rate.Limit(limits.Rate); {
+	case limits.Rate == 0:
+	case a.requests == nil:
+		a.requests = rate.NewLimiter(pace, limits.Burst)
+	case a.requests.Limit() != pace || a.requests.Burst() != limits.Burst:
+		a.requests.SetBurst(limits.Burst)
+		a.requests.SetLimit(pace)
+	}
+	return limits, a.requests
+}
+
+// Begin counts an execution of an owner that begins; the function it gives
+// tells of its end.
+func (b *Book) Begin(owner string) (end func(), err error) {
+	limits, _ := b.limits(owner)
+	a := b.account(owner)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if limits.Executions > 0 && a.executions >= limits.Executions {
+		return nil, b.refuseLocked(a, "executions", time.Second, "%d runs and cells of yours are at work already, the most that may be", a.executions)
+	}
+	a.executions++
+	return sync.OnceFunc(func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.executions--
+	}), nil
+}
+
+// Runs refuses an owner who has that many test runs one more, if need be.
+func (b *Book) Runs(owner string, has int) error {
+	if limits, _ := b.limits(owner); limits.Runs == 0 || has < limits.Runs {
+		return nil
+	}
+	return b.refuse(owner, "runs", 5*time.Second, "%d test runs of yours have not ended yet, the most that may be", has)
+}
+
+// Objects refuses an owner who keeps that many bytes of backups one more, if
+// need be.
+func (b *Book) Objects(owner string, has int64) error {
+	limits, class := b.limits(owner)
+	if limits.Objects == 0 || has < limits.Objects {
+		return nil
+	}
+	b.refused.WithLabelValues(class, "objects").Inc()
+	return sandboxclient.Errorf(sandboxclient.CodeNoSpace,
+		"Your backups fill %d MiB, and may fill %d: delete one that is not needed any more", has>>20, limits.Objects>>20)
+}
+
+// Limited says whether some class bounds what is counted in the database.
+func (b *Book) Limited(by func(Limits) bool) bool {
+	for _, limits := range b.classes {
+		if by(limits) {
+			return true
+		}
+	}
+	return false
+}
+
+// Share is what of the gateway's sandboxes an owner may have.
+func (b *Book) Share(owner string) sandboxclient.Share {
+	limits, _ := b.limits(owner)
+	return sandboxclient.Share{Existing: limits.Sandboxes, Running: limits.Running, DiskBytes: limits.Disk}
+}
+
+func (b *Book) refuse(owner, limit string, retry time.Duration, format string, args ...any) error {
+	a := b.account(owner)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return b.refuseLocked(a, limit, retry, format, args...)
+}
+
+// refuseLocked counts and words a refusal; a.mu is held.
+func (b *Book) refuseLocked(a *account, limit string, retry time.Duration, format string, args ...any) error {
+	class := a.class
+	if _, ok := b.classes[class]; !ok {
+		class = Default
+	}
+	b.refused.WithLabelValues(class, limit).Inc()
+	e := sandboxclient.Errorf(sandboxclient.CodeExhausted, format, args...)
+	e.RetryAfter = retry
+	return e
+}

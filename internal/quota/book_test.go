@@ -1,0 +1,154 @@
+package quota
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"sandgate/internal/identity"
+	"sandgate/sandboxclient"
+)
+
+func book(t *testing.T, settings ...string) (*Book, *prometheus.Registry) {
+	t.Helper()
+	classes, err := Parse(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry := prometheus.NewPedanticRegistry()
+	return NewBook(classes, registry), registry
+}
+
+func TestParse(t *testing.T) {
+	got, err := Parse([]string{
+		"default.rate=2.5", "default.running=3", "big.sandboxes=100", "big.executions=8", "big.runs=4",
+		"big.disk=10GiB", "big.objects=1MB", "big.burst=7",
+	})
+	want := Classes{
+		"default": {Rate: 2.5, Running: 3},
+		"big":     {Sandboxes: 100, Executions: 8, Runs: 4, Disk: 10 << 30, Objects: 1e6, Burst: 7},
+	}
+	if err != nil || cmp.Diff(want, got) != "" {
+		t.Errorf("%v\n%s", err, cmp.Diff(want, got))
+	}
+	for _, wrong := range []string{
+		"", "rate=1", "a.rate", "a.rate=", ".rate=1", "a.speed=1", "a.rate=0", "a.rate=-1", "a.rate=NaN", "a.rate=fast",
+		"a.runs=0", "a.runs=1.5", "a.disk=much", "a.disk=0", "a.objects=99EiB",
+	} {
+		if _, err := Parse([]string{wrong}); err == nil {
+			t.Errorf("%q was taken", wrong)
+		}
+	}
+}
+
+func TestTake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, registry := book(t, "default.rate=2", "default.burst=4", "fast.rate=1000")
+		alice, bob := identity.Identity{Owner: "alice"}, identity.Identity{Owner: "bob", Class: "fast"}
+		for left := range 4 {
+			header := http.Header{}
+			if err := b.Take(alice, header); err != nil {
+				t.Fatal(err)
+			}
+			want := http.Header{"Ratelimit-Limit": {"4"}, "Ratelimit-Remaining": {string(rune('3' - left))}}
+			header.Del("RateLimit-Reset")
+			if cmp.Diff(want, header) != "" {
+				t.Error(cmp.Diff(want, header))
+			}
+		}
+		header := http.Header{}
+		err := b.Take(alice, header)
+		e, _ := err.(*sandboxclient.Error)
+		if e == nil || e.Code != sandboxclient.CodeExhausted || e.RetryAfter != time.Second/2 || header.Get("RateLimit-Reset") != "2" {
+			t.Errorf("%v, %v", err, header)
+		}
+		for range 100 { // refusals cost nothing of what is to come
+			_ = b.Take(alice, http.Header{})
+		}
+		for range 100 {
+			if err := b.Take(bob, http.Header{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(time.Second / 2)
+		if err := b.Take(alice, http.Header{}); err != nil {
+			t.Error(err)
+		}
+		want := `
+# HELP sandgate_quota_refused_total What owners were refused because they had as much as they may, by class and limit.
+# TYPE sandgate_quota_refused_total counter
+sandgate_quota_refused_total{class="default",limit="rate"} 101
+`
+		if err := testutil.GatherAndCompare(registry, strings.NewReader(want)); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// An admin who looks at what is another's does so on its own account, and a key
+// of another class counts at its own rate from its first request on.
+func TestTake_whose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, _ := book(t, "default.rate=1", "default.burst=1", "big.rate=1", "big.burst=3")
+		if err := b.Take(identity.Identity{Owner: "alice", Asker: "ops"}, http.Header{}); err != nil {
+			t.Fatal(err)
+		}
+		if b.Take(identity.Identity{Owner: "ops"}, http.Header{}) == nil {
+			t.Error("looking was free")
+		}
+		if err := b.Take(identity.Identity{Owner: "alice"}, http.Header{}); err != nil {
+			t.Error("it went on her account")
+		}
+		if b.Take(identity.Identity{Owner: "alice", Class: "unknown"}, http.Header{}) == nil {
+			t.Error("a class that is not there has no limit")
+		}
+	})
+}
+
+func TestBegin(t *testing.T) {
+	b, _ := book(t, "default.executions=2")
+	first, err := b.Begin("alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Begin("alice"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Begin("alice"); sandboxclient.CodeOf(err) != sandboxclient.CodeExhausted {
+		t.Error(err)
+	}
+	if _, err := b.Begin("bob"); err != nil {
+		t.Error(err)
+	}
+	first()
+	first() // a second time means nothing
+	if _, err := b.Begin("alice"); err != nil {
+		t.Error(err)
+	}
+	if _, err := b.Begin("alice"); err == nil {
+		t.Error("one too many")
+	}
+}
+
+func TestRunsObjectsShare(t *testing.T) {
+	b, _ := book(t, "default.runs=2", "default.objects=1MiB", "default.sandboxes=5", "default.running=2", "default.disk=4GiB")
+	if b.Runs("alice", 1) != nil || sandboxclient.CodeOf(b.Runs("alice", 2)) != sandboxclient.CodeExhausted {
+		t.Error("runs")
+	}
+	if b.Objects("alice", 1<<20-1) != nil || sandboxclient.CodeOf(b.Objects("alice", 1<<20)) != sandboxclient.CodeNoSpace {
+		t.Error("objects")
+	}
+	if got := b.Share("alice"); got != (sandboxclient.Share{Existing: 5, Running: 2, DiskBytes: 4 << 30}) {
+		t.Error(got)
+	}
+	none, _ := book(t)
+	if none.Runs("a", 1e9) != nil || none.Objects("a", 1e18) != nil || none.Share("a") != (sandboxclient.Share{}) || none.Limited(func(Limits) bool { return true }) {
+		t.Error("limits where there are none")
+	}
+}

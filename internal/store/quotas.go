@@ -1,0 +1,10 @@
+package store
+
+import "context"
+
+// CountUnfinishedRuns tells how many runs of an owner have not ended.
+func (s *Store) CountUnfinishedRuns(ctx context.Context, owner string) (int, error) {
+	var n int
+	err := s.db.QueryRowContext(ctx, `SELECT COUNT(*) FROM runs WHERE owner = $1 AND ended_at IS NULL`, owner).Scan(&n)
+	return n, wrap("count runs", err)
+}
