@@ -1,6 +1,7 @@
 package sandboxclient
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,16 +21,35 @@ func named(name string) Ref { return Ref{Owner: "local", App: "notebook", Name: 
 func TestMaxRunning_waitsForATurnAndThenRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := limited(t, Options{MaxRunning: 2})
-		mustRun(t, c.Sandbox(named("a")), "x")
-		mustRun(t, c.Sandbox(named("b")), "x")
+		end := block(t, c.Sandbox(named("a")))
+		defer block(t, c.Sandbox(named("b")))()
 		began := time.Now()
 		_, err := c.Sandbox(named("c")).RunCode(t.Context(), "x", RunOptions{})
 		if CodeOf(err) != CodeExhausted || time.Since(began) != 10*time.Second {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
-		time.AfterFunc(time.Second, func() { _ = c.Sandbox(named("a")).Destroy(t.Context(), KeepWorkspace) })
+		time.AfterFunc(time.Second, func() {
+			end()
+			_ = c.Sandbox(named("a")).Destroy(t.Context(), KeepWorkspace)
+		})
 		mustRun(t, c.Sandbox(named("c")), "x")
 	})
+}
+
+// block has a sandbox be at work until the function that it gives is called.
+func block(t *testing.T, s *Sandbox) (end func()) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		_, _ = s.RunCode(ctx, "block", RunOptions{Timeout: time.Hour})
+		close(ended)
+	}()
+	synctest.Wait()
+	return func() {
+		stop()
+		<-ended
+	}
 }
 
 func TestMaxRunning_countsWhatDiedAndWhatNeverStarted(t *testing.T) {
@@ -75,36 +95,23 @@ func TestMaxExisting_countsWorkspaces(t *testing.T) {
 	})
 }
 
-// An owner's share bounds that owner alone, and each of its three sizes says
-// so in its own words.
+// An owner's share bounds that owner alone, and says so at once.
 func TestShare_boundsOneOwner(t *testing.T) {
 	for name, tc := range map[string]struct {
 		share Share
-		keep  bool // the first one's workspace, after it has ended
 		code  Code
 	}{
-		"running":  {Share{Running: 1}, false, CodeExhausted},
-		"existing": {Share{Existing: 1}, true, CodeExhausted},
-		"disk":     {Share{DiskBytes: DefaultLimits().WorkspaceBytes}, true, CodeNoSpace},
+		"existing": {Share{Existing: 1}, CodeExhausted},
+		"disk":     {Share{DiskBytes: DefaultLimits().WorkspaceBytes}, CodeNoSpace},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			c, _ := limited(t, Options{Share: func(owner string) Share {
-				if owner == "local" {
-					return tc.share
-				}
-				return Share{}
-			}})
+			c, _ := limited(t, Options{Share: shareOf("local", tc.share)})
 			a, b := c.Sandbox(named("a")), c.Sandbox(named("b"))
 			mustRun(t, a, "x")
-			if tc.keep {
-				if err := a.Destroy(t.Context(), KeepWorkspace); err != nil {
-					t.Fatal(err)
-				}
+			if err := a.Destroy(t.Context(), KeepWorkspace); err != nil {
+				t.Fatal(err)
 			}
-			began := time.Now()
-			if _, err := b.RunCode(t.Context(), "x", RunOptions{}); CodeOf(err) != tc.code || time.Since(began) != 0 {
-				t.Errorf("%s: %v after %s", name, err, time.Since(began))
-			}
+			refusedAtOnce(t, b, name, tc.code)
 			mustRun(t, a, "x") // what there is already goes on
 			for _, other := range []string{"a", "b", "c"} {
 				mustRun(t, c.Sandbox(Ref{Owner: "else", App: "notebook", Name: other}), "x")
@@ -114,5 +121,34 @@ func TestShare_boundsOneOwner(t *testing.T) {
 			}
 			mustRun(t, b, "x")
 		})
+	}
+}
+
+// Of those that run, one that is at work makes no room for another.
+func TestShare_boundsWhatRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := limited(t, Options{Share: shareOf("local", Share{Running: 1})})
+		end := block(t, c.Sandbox(named("a")))
+		refusedAtOnce(t, c.Sandbox(named("b")), "running", CodeExhausted)
+		mustRun(t, c.Sandbox(Ref{Owner: "else", App: "notebook", Name: "a"}), "x")
+		end()
+		mustRun(t, c.Sandbox(named("b")), "x")
+	})
+}
+
+func shareOf(owner string, share Share) func(string) Share {
+	return func(other string) Share {
+		if other != owner {
+			return Share{}
+		}
+		return share
+	}
+}
+
+func refusedAtOnce(t *testing.T, s *Sandbox, name string, code Code) {
+	t.Helper()
+	began := time.Now()
+	if _, err := s.RunCode(t.Context(), "x", RunOptions{}); CodeOf(err) != code || time.Since(began) != 0 {
+		t.Errorf("%s: %v after %s", name, err, time.Since(began))
 	}
 }

@@ -24,7 +24,7 @@ func (c *census) withinShare(ref Ref) error {
 		}
 	}
 	if share.Existing > 0 && count >= share.Existing {
-		return full(time.Minute, "You have %d sandboxes already, the most you may: remove one that is not needed any more, DELETE /notebook?notebook=NAME&files=true say", count)
+		return full(time.Minute, "You have as many sandboxes as you may, %d: remove one that is not needed any more, DELETE /notebook?notebook=NAME&files=true say", count)
 	}
 	if share.DiskBytes > 0 && disk > share.DiskBytes {
 		return Errorf(CodeNoSpace, "One more workspace could make yours larger than the %d MiB that you may fill: remove a sandbox that is not needed any more, DELETE /notebook?notebook=NAME&files=true say", share.DiskBytes>>20)
@@ -38,7 +38,7 @@ func (c *census) countRunning(owner string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if most > 0 && c.runs[owner] >= most {
-		return full(5*time.Second, "You have %d sandboxes running already, the most you may: end one, or wait until one has been idle for long enough", most)
+		return full(5*time.Second, "As many sandboxes of yours run as may, %d: end one, or wait until one has been idle for long enough", most)
 	}
 	c.runs[owner]++
 	return nil
