@@ -114,7 +114,7 @@ func (b *Book) Begin(owner string) (end func(), err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if limits.Executions > 0 && a.executions >= limits.Executions {
-		return nil, b.refuseLocked(a, "executions", time.Second, "%d runs and cells of yours are at work already, the most that may be", a.executions)
+		return nil, b.refuseLocked(a, "executions", time.Second, "As many runs and cells of yours are at work already as may be, %d", a.executions)
 	}
 	a.executions++
 	return sync.OnceFunc(func() {
@@ -129,7 +129,7 @@ func (b *Book) Runs(owner string, has int) error {
 	if limits, _ := b.limits(owner); limits.Runs == 0 || has < limits.Runs {
 		return nil
 	}
-	return b.refuse(owner, "runs", 5*time.Second, "%d test runs of yours have not ended yet, the most that may be", has)
+	return b.refuse(owner, "runs", 5*time.Second, "As many test runs of yours have not ended as may be, %d", has)
 }
 
 // Objects refuses an owner who keeps that many bytes of backups one more, if
