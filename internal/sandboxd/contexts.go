@@ -37,6 +37,21 @@ func (s *server) listContexts(w http.ResponseWriter, _ *http.Request) error {
 	return nil
 }
 
+// POST /v1/contexts
+func (s *server) warmContext(w http.ResponseWriter, r *http.Request) error {
+	var req wire.WarmRequest
+	if err := readJSON(w, r, &req); err != nil {
+		return err
+	}
+	req.Env = s.egress.environment(req.Env)
+	warmed, err := s.contexts.Warm(r.Context(), req)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, warmed)
+	return nil
+}
+
 // POST /v1/contexts/{id}/interrupt
 func (s *server) interruptContext(w http.ResponseWriter, r *http.Request) error {
 	if err := s.contexts.Interrupt(r.PathValue("id")); err != nil {
@@ -56,19 +71,23 @@ func (s *server) deleteContext(w http.ResponseWriter, r *http.Request) error {
 }
 
 // interpreters starts kernels for code contexts.
-func interpreters(starter shim.Starter) codecontext.StartFunc {
-	return func(ctx context.Context, spec codecontext.Spec) (codecontext.Interpreter, string, error) {
+func interpreters(starter shim.Starter, b *background) codecontext.StartFunc {
+	return func(ctx context.Context, spec codecontext.Spec) (codecontext.Started, error) {
 		k, err := kernel.Start(ctx, starter, kernel.Spec(spec))
 		if err != nil {
-			return nil, "", err
+			return codecontext.Started{}, err
 		}
-		return interpreter{k}, k.Engine(), nil
+		return codecontext.Started{Interpreter: interpreter{k, b}, Engine: k.Engine(), Failed: k.Failed()}, nil
 	}
 }
 
 // An interpreter is a kernel as code contexts see it.
-type interpreter struct{ *kernel.Kernel }
+type interpreter struct {
+	*kernel.Kernel
+	background *background
+}
 
 func (i interpreter) Run(ctx context.Context, cell codecontext.Cell, emit func(wire.Event)) wire.Exit {
+	i.background.note(i.Kernel)
 	return i.Kernel.Run(ctx, kernel.Cell(cell), emit)
 }

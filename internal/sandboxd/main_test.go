@@ -94,8 +94,8 @@ func start(t *testing.T) *daemon {
 // An echo is an interpreter that prints its code, or waits for its end.
 type echo struct{ done chan struct{} }
 
-func echoInterpreter(context.Context, codecontext.Spec) (codecontext.Interpreter, string, error) {
-	return echo{make(chan struct{})}, "echo", nil
+func echoInterpreter(context.Context, codecontext.Spec) (codecontext.Started, error) {
+	return codecontext.Started{Interpreter: echo{make(chan struct{})}, Engine: "echo"}, nil
 }
 
 func (e echo) Run(ctx context.Context, c codecontext.Cell, emit func(wire.Event)) wire.Exit {

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"sandgate/internal/sandboxd/awake"
 	"sandgate/internal/sandboxd/codecontext"
 	"sandgate/internal/sandboxd/execution"
 	"sandgate/internal/sandboxd/link"
@@ -64,9 +65,16 @@ func serve(log *slog.Logger) int {
 		go guard.Watch(ctx)
 		starter = guard
 	}
-	executions := execution.NewRegistry(execution.Options{Dir: workspaceDir, Memory: limit})
-	s := newServer(log, files, executions, pool, starter, interpreters(starter))
-	gateway := link.New(wire.LinkDir)
+	clock := new(awake.Clock)
+	executions := execution.NewRegistry(execution.Options{Dir: workspaceDir, Memory: limit, Clock: clock})
+	left := new(background)
+	s := newServer(log, files, executions, pool, starter, interpreters(starter, left))
+	s.background = left
+	gateway := link.New(wire.LinkDir, func(asleep time.Duration) {
+		clock.Slept(asleep)
+		s.moved(ctx)
+	})
+	clock.Ask(gateway.Look)
 	s.egress = egress{dir: bundleDir, proxy: proxy.Options{
 		Dial:    gateway.DialOutside,
 		Refused: (&refusals{executions: s.executions}).tell,
@@ -89,6 +97,7 @@ func newServer(log *slog.Logger, files *workspace.Workspace, executions *executi
 		starter:    starter,
 		executions: executions,
 		contexts:   codecontext.NewSet(start),
+		background: new(background),
 		files:      files,
 	}
 }

@@ -1,8 +1,10 @@
 package sandboxd
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"sandgate/internal/sandboxd/codecontext"
@@ -20,16 +22,35 @@ type server struct {
 	starter    shim.Starter // the pool, with a guard around it
 	executions *execution.Registry
 	contexts   *codecontext.Set
+	background *background
 	files      *workspace.Workspace
 	egress     egress
+	lived      atomic.Bool // something was done here that a template never does
+}
+
+// moved says that the sandbox was restored from another's checkpoint, or under a
+// new token from its own. The first request is yet to come.
+func (s *server) moved(ctx context.Context) {
+	s.contexts.Moved()
+	if s.lived.Load() { // it is the sandbox that it was, and so is its workspace
+		return
+	}
+	if err := s.files.Sweep(ctx); err != nil {
+		s.log.Error("the workspace cannot be swept", "cause", loggable(err))
+	}
 }
 
 // GET /v1/health
 func (s *server) health(w http.ResponseWriter, _ *http.Request) error {
+	left, err := s.background.count()
+	if err != nil {
+		return err
+	}
 	writeJSON(w, http.StatusOK, wire.Health{
-		Version:   wire.Version,
-		StartedAt: s.started,
-		Busy:      s.executions.Busy(),
+		Version:    wire.Version,
+		StartedAt:  s.started,
+		Busy:       s.executions.Busy(),
+		Background: left,
 	})
 	return nil
 }

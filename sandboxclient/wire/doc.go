@@ -43,7 +43,6 @@
 //	                                            → a tar, by zstd unless format=tar; the trailer [ArchiveTrailer] says that it is whole
 //	PUT    /v1/archive?dir=&max=&foreign=       → [ArchiveInfo]; the directory becomes what the body holds, or stays as it is
 //	PUT    /v1/egress        [Egress]           → 204; opens a proxy that programs started from now on find
-//	GET    /v1/mapped                           → [Mapped]: what checkpoints leave on the host's disks
 //	GET    /v1/files?path=                      → bytes with ranges and ETag; a directory: [Listing] with ContentTypeListing
 //	PUT    /v1/files?path=&max=                 → [FileInfo]; If-Match and If-None-Match are honoured
 //	DELETE /v1/files?path=&recursive=           → 204

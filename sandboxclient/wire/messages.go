@@ -86,11 +86,6 @@ type FailedPreload struct {
 	Message string `json:"message"` // what it raised, by its name, with its words
 }
 
-// Mapped names files that processes have mapped or open, sandboxd included.
-type Mapped struct {
-	Files []string `json:"files"` // absolute, sorted
-}
-
 // ExecutionInfo is the state of a running or kept execution.
 type ExecutionInfo struct {
 	ID        string    `json:"id"`

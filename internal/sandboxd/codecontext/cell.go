@@ -15,15 +15,9 @@ type cell struct {
 	code    string
 	stdin   []byte
 	timeout time.Duration
-	forget  func() bool // ends the watch over a cell that waits
-}
-
-// deadline gives the context to run the cell in; its time counts from now.
-func (n *cell) deadline() (context.Context, context.CancelFunc) {
-	if n.timeout <= 0 {
-		return context.WithCancel(n.x.Context())
-	}
-	return context.WithTimeoutCause(n.x.Context(), n.timeout, wire.StatusTimedOut)
+	renew   bool               // see Cell
+	env     map[string]*string // see Cell
+	forget  func() bool        // ends the watch over a cell that waits
 }
 
 // skip ends a cell that never ran.
@@ -43,6 +37,8 @@ func (c *codeContext) enqueue(x *execution.Execution, req wire.RunRequest) error
 	if len(c.queue) >= maxQueue {
 		return fail(wire.CodeExhausted, "Too many cells wait in this code context")
 	}
+	n.renew, n.env = c.warm, c.renewal
+	c.warm, c.renewal = false, nil
 	c.queue = append(c.queue, n)
 	n.forget = context.AfterFunc(x.Context(), func() { c.leave(n) })
 	select {

@@ -44,21 +44,36 @@ func (j *journal) text() string {
 	return strings.Join(j.entries, " ")
 }
 
-func (j *journal) start(ctx context.Context, spec Spec) (Interpreter, string, error) {
+func (j *journal) start(ctx context.Context, spec Spec) (Started, error) {
 	select {
 	case <-time.After(j.startup):
 	case <-ctx.Done():
-		return nil, "", ctx.Err()
+		return Started{}, ctx.Err()
 	}
 	if j.fails != nil {
-		return nil, "", j.fails
+		return Started{}, j.fails
 	}
 	j.add("start:%s", spec.Language)
-	return &fake{log: j, done: make(chan struct{})}, "engine", nil
+	f := &fake{log: j, done: make(chan struct{})}
+	started := Started{Interpreter: f, Engine: "engine"}
+	for _, module := range spec.Preload {
+		switch module {
+		case "broken":
+			started.Failed = append(started.Failed, wire.FailedPreload{Module: module, Message: "ImportError"})
+		case "deadly":
+			time.AfterFunc(time.Second, func() { f.die("it died idle") })
+		default:
+			j.add("import:%s", module)
+		}
+	}
+	return started, nil
 }
 
 func (f *fake) Run(ctx context.Context, c Cell, emit func(wire.Event)) wire.Exit {
 	f.log.add("run:%s", c.Code)
+	if c.Renew {
+		f.log.add("renewed:%s", changesText(c.Env))
+	}
 	emit(wire.Event{Type: wire.EventStdout, Data: []byte(c.Code)})
 	verb, arg, _ := strings.Cut(c.Code, " ")
 	switch verb {

@@ -18,9 +18,9 @@ const startTimeout = 60 * time.Second
 // A codeContext runs the cells of its queue. Its interpreter is touched by the
 // goroutine of live alone; what others see lies behind mu.
 type codeContext struct {
-	set  *Set
-	id   string
-	spec Spec
+	set      *Set
+	id       string
+	language string
 
 	ctx  context.Context // ends when the context is to end
 	end  context.CancelFunc
@@ -31,6 +31,10 @@ type codeContext struct {
 	announced   bool        // a cell has been told of the interpreter
 
 	mu      sync.Mutex
+	spec    Spec
+	warm    bool               // nobody has had a cell for it yet
+	renewal map[string]*string // of the environment, for the first cell
+	used    bool               // a cell has run here
 	queue   []*cell
 	running *cell
 	seen    wire.ContextInfo
@@ -40,7 +44,7 @@ type codeContext struct {
 func newContext(s *Set, id string, spec Spec, died string) *codeContext {
 	now := time.Now().UTC()
 	c := &codeContext{
-		set: s, id: id, spec: spec,
+		set: s, id: id, language: spec.Language, spec: spec,
 		gone: make(chan struct{}),
 		wake: make(chan struct{}, 1),
 		seen: wire.ContextInfo{
@@ -52,11 +56,15 @@ func newContext(s *Set, id string, spec Spec, died string) *codeContext {
 	return c
 }
 
-// live runs cells until the context ends.
-func (c *codeContext) live() {
+// live runs cells until the context ends. A warm-up comes before them; nil: there
+// is none.
+func (c *codeContext) live(w *warmUp) {
 	defer close(c.gone)
 	defer c.end()
 	defer c.close()
+	if w != nil && !c.warmUp(w) && c.set.discard(c) {
+		return
+	}
 	for c.await() {
 		if c.interpreter == nil && !c.start() {
 			if c.set.discard(c) {
@@ -113,30 +121,45 @@ func (c *codeContext) bury() {
 	c.interpreter.Close()
 	c.interpreter = nil
 	c.update(func(info *wire.ContextInfo) {
-		info.State, info.Died = wire.ContextDead, why
+		info.State = wire.ContextDead
+		if c.announced { // else nobody has lost anything
+			info.Died = why
+		}
 	})
 }
 
 // start starts an interpreter for the cell that waits first, and fails that cell
 // if it cannot. When the context is to end, close sees to the cell.
 func (c *codeContext) start() bool {
-	c.update(func(info *wire.ContextInfo) { info.State = wire.ContextStarting })
-	ctx, cancel := context.WithTimeout(c.ctx, startTimeout)
+	_, err := c.startWith(nil, startTimeout)
+	if err != nil && c.ctx.Err() == nil {
+		c.failFirst(err)
+	}
+	return err == nil
+}
+
+// startWith starts an interpreter with modules imported, and gives those that
+// could not be.
+func (c *codeContext) startWith(modules []string, bound time.Duration) ([]wire.FailedPreload, *wire.Error) {
+	var spec Spec
+	c.update(func(info *wire.ContextInfo) {
+		info.State = wire.ContextStarting
+		spec = c.spec
+	})
+	spec.Preload = modules
+	ctx, cancel := context.WithTimeout(c.ctx, bound)
 	defer cancel()
-	i, engine, err := c.set.start(ctx, c.spec)
+	started, err := c.set.start(ctx, spec)
 	if err != nil {
 		c.update(func(info *wire.ContextInfo) { info.State = wire.ContextDead })
-		if c.ctx.Err() == nil {
-			c.failFirst(c.explain(ctx, err))
-		}
-		return false
+		return nil, c.explain(ctx, bound, err)
 	}
-	c.interpreter, c.announced = i, false
+	c.interpreter, c.announced = started.Interpreter, false
 	c.update(func(info *wire.ContextInfo) {
-		info.State, info.Engine, info.ExecutionCount = wire.ContextIdle, engine, 0
+		info.State, info.Engine, info.ExecutionCount = wire.ContextIdle, started.Engine, 0
 		info.Starts++
 	})
-	return true
+	return started.Failed, nil
 }
 
 func (c *codeContext) failFirst(err *wire.Error) {
@@ -145,14 +168,14 @@ func (c *codeContext) failFirst(err *wire.Error) {
 	}
 }
 
-func (c *codeContext) explain(ctx context.Context, err error) *wire.Error {
+func (c *codeContext) explain(ctx context.Context, bound time.Duration, err error) *wire.Error {
 	if e, ok := errors.AsType[*wire.Error](launch.Error(err)); ok {
 		return e
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fail(wire.CodeUnavailable, fmt.Sprintf("The %s interpreter did not start within %s", c.spec.Language, startTimeout))
+		return fail(wire.CodeUnavailable, fmt.Sprintf("The %s interpreter did not start within %s", c.language, bound))
 	}
-	return fail(wire.CodeUnavailable, fmt.Sprintf("The %s interpreter did not start: %s", c.spec.Language, err))
+	return fail(wire.CodeUnavailable, fmt.Sprintf("The %s interpreter did not start: %s", c.language, err))
 }
 
 // run runs one cell to its end.
@@ -161,7 +184,7 @@ func (c *codeContext) run(next *cell) {
 		next.skip(status)
 		return
 	}
-	ctx, stop := next.deadline()
+	ctx, stop := next.x.Within(next.timeout) // which counts from now
 	defer stop()
 	interpreter := c.interpreter
 	unbind := context.AfterFunc(c.ctx, func() {
@@ -170,10 +193,11 @@ func (c *codeContext) run(next *cell) {
 	})
 	defer unbind()
 
-	begin := time.Now()
+	elapsed := next.x.Stopwatch()
 	c.begin(next)
-	exit := interpreter.Run(ctx, Cell{Code: next.code, Stdin: next.stdin}, next.x.Emit)
-	exit.DurationMS = float64(time.Since(begin).Microseconds()) / 1000
+	cell := Cell{Code: next.code, Stdin: next.stdin, Renew: next.renew, Env: next.env}
+	exit := interpreter.Run(ctx, cell, next.x.Emit)
+	exit.DurationMS = elapsed()
 	exit.ExecutionCount = c.finish()
 	if exit.KernelDied == "" {
 		exit.KernelDied = c.died()
@@ -186,7 +210,7 @@ func (c *codeContext) begin(next *cell) {
 	started := wire.Start{KernelStarted: !c.announced}
 	c.announced = true
 	c.update(func(info *wire.ContextInfo) {
-		c.running = next
+		c.running, c.used = next, true
 		info.State, info.LastUsed = wire.ContextBusy, time.Now().UTC()
 		info.ExecutionCount++
 		started.Context, started.KernelStarts = info.ID, info.Starts
@@ -251,5 +275,5 @@ func (c *codeContext) interrupt() bool {
 func (c *codeContext) unused() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.seen.Starts == 0 && len(c.queue) == 0
+	return !c.used && len(c.queue) == 0
 }

@@ -4,6 +4,10 @@
 // A context is made by the first cell that names it. Its cells run one after
 // the other in the order of their arrival; when the interpreter has died, the
 // next cell starts another one and says so.
+//
+// Or a context is made ahead, and its interpreter waits for the first cell. To
+// that cell it looks as if it had been started then, and it is told to draw its
+// random numbers anew: the sandbox may be one of many by now.
 package codecontext
 
 import (
@@ -31,12 +35,15 @@ type Spec struct {
 	Language string
 	Dir      string
 	Env      []string
+	Preload  []string // modules to import before the first cell
 }
 
 // Cell is one piece of code to run.
 type Cell struct {
 	Code  string
 	Stdin []byte
+	Renew bool               // it is the first of an interpreter that waited for it
+	Env   map[string]*string // with Renew: what has changed in its environment; nil unsets
 }
 
 // An Interpreter is a living process that runs one cell at a time.
@@ -52,8 +59,15 @@ type Interpreter interface {
 	Close()
 }
 
-// A StartFunc starts an interpreter and says what engine it is.
-type StartFunc func(ctx context.Context, spec Spec) (i Interpreter, engine string, err error)
+// A StartFunc starts an interpreter.
+type StartFunc func(ctx context.Context, spec Spec) (Started, error)
+
+// Started is an interpreter that is ready for its first cell.
+type Started struct {
+	Interpreter Interpreter
+	Engine      string // what runs the cells
+	Failed      []wire.FailedPreload
+}
 
 // A Set is the code contexts of a sandbox, in the order of their making.
 type Set struct {
@@ -86,11 +100,17 @@ func (s *Set) Run(x *execution.Execution, req wire.RunRequest) error {
 // ensure finds or makes a context. s.mu is held, so two first cells make one.
 func (s *Set) ensure(spec wire.ContextSpec) (*codeContext, error) {
 	if c := s.find(spec.ID); c != nil {
-		if c.spec.Language != spec.Language {
-			return nil, fail(wire.CodeConflict, "The code context speaks "+c.spec.Language)
+		if c.language != spec.Language {
+			return nil, fail(wire.CodeConflict, "The code context speaks "+c.language)
 		}
-		return c, nil
+		return s.adapt(c, spec)
 	}
+	return s.make(spec, nil)
+}
+
+// make makes a context; with a warm-up its interpreter is started at once. s.mu
+// is held.
+func (s *Set) make(spec wire.ContextSpec, w *warmUp) (*codeContext, error) {
 	switch {
 	case s.closed:
 		return nil, fail(wire.CodeUnavailable, "The sandbox is ending")
@@ -104,9 +124,10 @@ func (s *Set) ensure(spec wire.ContextSpec) (*codeContext, error) {
 		return nil, err
 	}
 	c := newContext(s, spec.ID, prepared, s.deleted[spec.ID])
+	c.warm = w != nil
 	delete(s.deleted, spec.ID)
 	s.all = append(s.all, c)
-	go c.live()
+	go c.live(w)
 	return c, nil
 }
 

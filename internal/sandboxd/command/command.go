@@ -37,7 +37,7 @@ func Start(starter shim.Starter, x *execution.Execution, req wire.ExecRequest) e
 		return launch.Error(&shim.StartError{Argv0: req.Argv[0], Errno: syscall.EMFILE})
 	}
 	cmd.Files = p.theirs
-	begin := time.Now()
+	elapsed := x.Stopwatch()
 	tree, err := starter.Start(x.Context(), cmd)
 	p.closeTheirs()
 	if err != nil {
@@ -45,7 +45,7 @@ func Start(starter shim.Starter, x *execution.Execution, req wire.ExecRequest) e
 		return refusal(x, err)
 	}
 	x.Emit(wire.Event{Type: wire.EventStart, Start: &wire.Start{}})
-	r := run{execution: x, tree: tree, pipes: p, begin: begin}
+	r := run{execution: x, tree: tree, pipes: p, elapsed: elapsed}
 	go r.toTheEnd(req)
 	return nil
 }
@@ -77,25 +77,20 @@ type run struct {
 	execution *execution.Execution
 	tree      shim.Tree
 	pipes     *pipes
-	begin     time.Time
+	elapsed   func() float64 // since it was to be started
 }
 
 // toTheEnd returns when the tree is gone and its output read.
 func (r run) toTheEnd(req wire.ExecRequest) {
-	ctx := r.execution.Context()
-	if req.TimeoutMS > 0 {
-		timeout := time.Duration(req.TimeoutMS) * time.Millisecond
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeoutCause(ctx, timeout, wire.StatusTimedOut)
-		defer stop()
-	}
+	ctx, stop := r.execution.Within(time.Duration(req.TimeoutMS) * time.Millisecond)
+	defer stop()
 	var streams sync.WaitGroup
 	streams.Go(func() { r.copy(wire.EventStdout, r.pipes.stdout) })
 	streams.Go(func() { r.copy(wire.EventStderr, r.pipes.stderr) })
 	streams.Go(func() { r.pipes.feed(req.Stdin) })
 
 	status := r.await(ctx)
-	took := time.Since(r.begin)
+	took := r.elapsed()
 	r.pipes.drain()
 	streams.Wait()
 	r.pipes.closeOurs()
@@ -156,11 +151,11 @@ func (r run) copy(stream string, from *os.File) {
 
 // exit tells how the program ended; a status of ours goes before what the
 // program made of it.
-func exit(ws syscall.WaitStatus, ours wire.Status, took time.Duration) wire.Exit {
+func exit(ws syscall.WaitStatus, ours wire.Status, took float64) wire.Exit {
 	e := wire.Exit{
 		Status:     wire.StatusExited,
 		ExitCode:   ws.ExitStatus(),
-		DurationMS: float64(took.Microseconds()) / 1000,
+		DurationMS: took,
 	}
 	if ws.Signaled() {
 		e.Status = wire.StatusSignaled

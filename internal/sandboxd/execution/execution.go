@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"sandgate/internal/sandboxd/awake"
 	"sandgate/sandboxclient/wire"
 )
 
@@ -27,6 +28,7 @@ type Execution struct {
 	id      string
 	kind    string
 	created time.Time
+	clock   *awake.Clock
 	log     *Log
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -42,7 +44,7 @@ type Execution struct {
 	halves    halves
 	outcome   atomic.Pointer[outcome] // for who asks while output waits for the disk
 
-	expiry *time.Timer // the registry's
+	expiry *awake.Timer // the registry's
 }
 
 // An outcome is how an execution ended.
@@ -53,6 +55,23 @@ type outcome struct {
 
 // Context ends when the execution is to end; its cause is then a wire.Status.
 func (x *Execution) Context() context.Context { return x.ctx }
+
+// Within gives a context that ends with the execution's, or after the timeout,
+// which is then told as timed out. Time in which the sandbox sleeps does not
+// count. 0: there is no timeout.
+func (x *Execution) Within(timeout time.Duration) (context.Context, context.CancelFunc) {
+	if timeout <= 0 {
+		return context.WithCancel(x.ctx)
+	}
+	return x.clock.WithTimeout(x.ctx, timeout, wire.StatusTimedOut)
+}
+
+// Stopwatch gives the time since the call, in milliseconds, without the time in
+// which the sandbox slept.
+func (x *Execution) Stopwatch() (elapsedMS func() float64) {
+	elapsed := x.clock.Stopwatch()
+	return func() float64 { return float64(elapsed().Microseconds()) / 1000 }
+}
 
 // Cancel asks for the end, which is then told with the status.
 func (x *Execution) Cancel(status wire.Status) { x.cancel(status) }

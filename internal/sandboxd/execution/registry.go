@@ -1,6 +1,7 @@
 package execution
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"maps"
@@ -8,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"sandgate/internal/sandboxd/awake"
 	"sandgate/sandboxclient/wire"
 )
 
@@ -24,6 +26,7 @@ const (
 
 // A Registry holds the executions that run, and some that have ended.
 type Registry struct {
+	clock  *awake.Clock
 	budget *budget
 	disk   *disk
 
@@ -38,13 +41,15 @@ type Registry struct {
 
 // Options say where a registry keeps events.
 type Options struct {
-	Dir    string // takes what memory has no room for, in unnamed files; empty: nothing does
-	Memory int64  // what the sandbox has, of which events take a small part; 0: unknown
+	Dir    string       // takes what memory has no room for, in unnamed files; empty: nothing does
+	Memory int64        // what the sandbox has, of which events take a small part; 0: unknown
+	Clock  *awake.Clock // counts the time of executions; nil: the sandbox never sleeps
 }
 
 // NewRegistry makes an empty registry.
 func NewRegistry(opts Options) *Registry {
 	r := &Registry{
+		clock:  cmp.Or(opts.Clock, new(awake.Clock)),
 		budget: newBudget(opts.Memory), disk: newDisk(opts.Dir),
 		byID: make(map[string]*Execution), refused: make(map[string]time.Time),
 	}
@@ -85,7 +90,7 @@ func (r *Registry) make(id, kind string, out wire.Output) *Execution {
 		out.Max = defaultMax
 	}
 	x := &Execution{
-		id: id, kind: kind, created: time.Now().UTC(),
+		id: id, kind: kind, created: time.Now().UTC(), clock: r.clock,
 		keep: out.Keep, max: out.Max, halves: make(halves),
 		log:   newLog(r.budget, r.disk),
 		ended: r.end, shed: r.shed,
@@ -206,7 +211,7 @@ func (r *Registry) end(x *Execution) {
 	defer r.mu.Unlock()
 	r.running--
 	r.ended = append(r.ended, x)
-	x.expiry = time.AfterFunc(keepEnded, func() {
+	x.expiry = r.clock.AfterFunc(keepEnded, func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.forget(x)

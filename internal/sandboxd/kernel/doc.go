@@ -24,6 +24,11 @@
 //
 //	{"id":1,"code":"…","stdin":"base64"}  run a cell; sent only when none runs
 //
+//	{"id":1,"code":"…","renew":{"env":{"NAME":"…","GONE":null}}}
+//	                                          one that waited for its first cell;
+//	                                          it draws its random numbers anew
+//	{"id":0,"preload":["numpy"]}              import modules; Python, before any cell
+//
 // bash, which can read its own language best, is sent a line of that instead.
 //
 // Ids count the cells of the kernel from 1. Closing the pipe ends the program.
@@ -32,6 +37,7 @@
 // Replies carry the id of the cell, the pid of their writer, and a type:
 //
 //	ready        engine       once, before any request (id 0)
+//	preloaded    failed       the modules are imported, but for those that failed
 //	result       result,      a value under the short names of wire.Result, JSON
 //	             dropped      as text; dropped names what was too large to send
 //	interrupted               SIGINT has interrupted the cell

@@ -7,6 +7,7 @@ import (
 
 	"sandgate/internal/sandboxd/memory"
 	"sandgate/internal/sandboxd/shim"
+	"sandgate/sandboxclient/wire"
 )
 
 const (
@@ -31,12 +32,17 @@ type Spec struct {
 	Language string
 	Dir      string
 	Env      []string
+	Preload  []string // modules to import before the first cell
 }
 
 // Cell is one piece of code to run.
 type Cell struct {
 	Code  string
 	Stdin []byte
+	// Renew is for the first cell of a kernel that has waited for it: the kernel
+	// may be one of many that were the same until now.
+	Renew bool
+	Env   map[string]*string // with Renew: what its environment is to be by now; nil unsets
 }
 
 // Kernel is a living interpreter. One cell runs at a time.
@@ -44,6 +50,7 @@ type Kernel struct {
 	lang   language
 	tree   shim.Tree
 	engine string
+	failed []wire.FailedPreload
 	pipes  pipes
 
 	running   sync.Mutex // held by Run, which has all down to the next blank line
@@ -60,7 +67,8 @@ type Kernel struct {
 	done chan struct{}
 }
 
-// Start starts an interpreter and waits until it is ready.
+// Start starts an interpreter and waits until it is ready, with its modules
+// imported.
 func Start(ctx context.Context, starter shim.Starter, spec Spec) (*Kernel, error) {
 	return startIn(ctx, programsDir, starter, spec)
 }
@@ -69,6 +77,9 @@ func startIn(ctx context.Context, dir string, starter shim.Starter, spec Spec) (
 	lang, err := lookup(spec.Language)
 	if err != nil {
 		return nil, err
+	}
+	if len(spec.Preload) > 0 && !lang.preloads {
+		return nil, &wire.Error{Code: wire.CodeUnsupported, Message: "Modules can be preloaded in Python only"}
 	}
 	program, err := install(dir, lang)
 	if err != nil {
@@ -93,7 +104,7 @@ func startIn(ctx context.Context, dir string, starter shim.Starter, spec Spec) (
 		done:   make(chan struct{}),
 	}
 	go k.watch()
-	if err := k.awaitReady(ctx); err != nil {
+	if err := k.awaitReady(ctx, spec.Preload); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -113,6 +124,12 @@ func (k *Kernel) watch() {
 
 // Engine says what runs the cells: "ipython" or "python".
 func (k *Kernel) Engine() string { return k.engine }
+
+// Failed tells which modules could not be imported, and why.
+func (k *Kernel) Failed() []wire.FailedPreload { return k.failed }
+
+// Pid is the process id of the interpreter.
+func (k *Kernel) Pid() int { return k.tree.Pid() }
 
 // Done is closed when the process is gone, with all that it started.
 func (k *Kernel) Done() <-chan struct{} { return k.done }

@@ -22,6 +22,8 @@ type language struct {
 	main        string // the file of the program to run, in programs/name
 	env         []string
 
+	preloads bool // modules before the first cell
+
 	mainIn string                                            // the variable that names main, if no argument does
 	encode func(id int, cell Cell) (frame []byte, err error) // a request, if it is not JSON
 }
@@ -31,6 +33,7 @@ var languages = []language{{
 	// Not what PATH finds: that can be a wrapper that is not in the sandbox.
 	interpreter: []string{"/usr/bin/python3"},
 	main:        "main.py",
+	preloads:    true,
 	env: []string{
 		"PYTHONUTF8=1", // whatever the locale: nothing printed may fail
 		"MPLBACKEND=Agg",
@@ -84,12 +87,20 @@ func (l language) request(id int, cell Cell) ([]byte, error) {
 	if l.encode != nil {
 		return l.encode(id, cell)
 	}
-	frame, err := json.Marshal(struct {
-		ID    int    `json:"id"`
-		Code  string `json:"code"`
-		Stdin []byte `json:"stdin,omitempty"`
-	}{id, cell.Code, cell.Stdin})
-	return append(frame, '\n'), err
+	type renewal struct {
+		Env map[string]*string `json:"env"`
+	}
+	frame := struct {
+		ID    int      `json:"id"`
+		Code  string   `json:"code"`
+		Stdin []byte   `json:"stdin,omitempty"`
+		Renew *renewal `json:"renew,omitempty"`
+	}{ID: id, Code: cell.Code, Stdin: cell.Stdin}
+	if cell.Renew {
+		frame.Renew = &renewal{cell.Env}
+	}
+	line, err := json.Marshal(frame)
+	return append(line, '\n'), err
 }
 
 // withDefaults adds those variables to env that it does not set.

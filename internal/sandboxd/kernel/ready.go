@@ -15,16 +15,19 @@ const (
 	maxStartWords = 200 // of that in the error; a stack helps nobody out there
 )
 
-// awaitReady waits for the program's first reply. A kernel that does not come
-// to it is closed, and the error tells what it printed.
-func (k *Kernel) awaitReady(ctx context.Context) error {
-	engine, err := k.firstReply(ctx)
+// awaitReady waits for the program's first reply, and has it import modules. A
+// kernel that does not come to it is closed, and the error tells what it printed.
+func (k *Kernel) awaitReady(ctx context.Context, preload []string) error {
+	ready, err := k.await(ctx, replyReady)
+	if err == nil {
+		k.engine = truncate(ready.Engine, maxEngineName)
+		err = k.preload(ctx, preload)
+	}
 	k.collector = startCollector(k)
 	if err != nil {
 		k.Close()
 		return k.ranOut(err)
 	}
-	k.engine = truncate(engine, maxEngineName)
 	return nil
 }
 
@@ -38,23 +41,25 @@ func (k *Kernel) ranOut(err error) error {
 	return err
 }
 
-func (k *Kernel) firstReply(ctx context.Context) (string, error) {
+// await waits for a reply of a kernel that runs no cell yet. Nobody reads what
+// it prints meanwhile, unless it ends.
+func (k *Kernel) await(ctx context.Context, kind string) (*reply, error) {
 	var noise strings.Builder
 	for {
 		select {
 		case got := <-k.intake.ch:
 			k.intake.note(got)
-			if got.reply != nil && got.reply.Type == replyReady {
-				return got.reply.Engine, nil
+			if got.reply != nil && got.reply.Type == kind {
+				return got.reply, nil
 			}
 			if got.from == wire.EventStderr && noise.Len() < maxStartNoise {
 				noise.Write(got.chunk)
 			}
 			if k.intake.open == 0 {
-				return "", fmt.Errorf("kernel: the interpreter ended before it was ready: %s", truncate(noise.String(), maxStartWords))
+				return nil, fmt.Errorf("kernel: the interpreter ended before it was ready: %s", truncate(noise.String(), maxStartWords))
 			}
 		case <-ctx.Done():
-			return "", errors.Join(errors.New("kernel: the interpreter is not ready in time"), context.Cause(ctx))
+			return nil, errors.Join(errors.New("kernel: the interpreter is not ready in time"), context.Cause(ctx))
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 // Types of replies.
 const (
 	replyReady       = "ready"
+	replyPreloaded   = "preloaded"
 	replyResult      = "result"
 	replyInterrupted = "interrupted"
 	replyDone        = "done"
@@ -32,6 +33,8 @@ type reply struct {
 	Error       *wire.CodeError `json:"error"`
 	Interrupted bool            `json:"interrupted"`
 	ExitCode    int             `json:"exitCode"`
+
+	Failed []wire.FailedPreload `json:"failed"`
 }
 
 // fields are a result as the program sends it: JSON is text of its own, so that

@@ -98,12 +98,17 @@ func (k *Kernel) request(ctx context.Context, id int, cell Cell) error {
 	if err != nil {
 		return err
 	}
+	return k.send(ctx, frame)
+}
+
+// send writes a request, which an idle kernel reads in no time.
+func (k *Kernel) send(ctx context.Context, frame []byte) error {
 	if err := k.pipes.requests.SetWriteDeadline(time.Now().Add(takeBound)); err != nil {
 		return err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = k.pipes.requests.SetWriteDeadline(longAgo) })
 	defer stop()
-	_, err = k.pipes.requests.Write(frame)
+	_, err := k.pipes.requests.Write(frame)
 	return err
 }
 

@@ -15,26 +15,36 @@ import (
 	"sandgate/sandboxclient/wire"
 )
 
+// The pause between attempts at a gateway that does not answer grows with its
+// silence: who was put to sleep and is woken must not be the one to be waited for.
+const (
+	prompt  = 2 * time.Millisecond  // while it is silent for less than justNow
+	eager   = 10 * time.Millisecond // for less than brisk
+	slow    = 50 * time.Millisecond // from then on
+	justNow = 150 * time.Millisecond
+	brisk   = 3 * time.Second
+)
+
 const (
 	// parked is how many connections wait beyond those in use.
 	parked = 2
 	// dialTimeout bounds one attempt, the hello included.
 	dialTimeout = time.Second
-	// eager is the pause between attempts at a gateway that has been silent for
-	// less than brisk; slow is the pause from then on.
-	eager = 10 * time.Millisecond
-	slow  = 50 * time.Millisecond
-	brisk = 3 * time.Second
 )
 
 // A Listener dials the gateway instead of waiting for it. Its ConnState must be
 // the server's hook: a connection is replaced when it is used or lost.
 type Listener struct {
 	dir    string
+	moved  func(asleep time.Duration)
 	ctx    context.Context
 	stop   context.CancelFunc
 	dialed chan net.Conn
 	need   chan struct{} // holds one when another look at parked is due
+
+	life   sync.Mutex // held until a new token has been told of
+	token  string     // at the last look; empty before the first
+	looked time.Time
 
 	mu      sync.Mutex
 	parked  int
@@ -43,11 +53,16 @@ type Listener struct {
 
 var _ net.Listener = (*Listener)(nil)
 
-// New keeps connections to the socket in dir parked, until Close.
-func New(dir string) *Listener {
+// New keeps connections to the socket in dir parked, until Close. Before a hello
+// is said with another token than the last one, moved is called: this process
+// was asleep, and goes on in another sandbox or in the same one under a new link.
+// Nothing can be asked of it there before that. How long it was asleep follows
+// from the last attempt before, as who puts it to sleep hangs up first.
+func New(dir string, moved func(asleep time.Duration)) *Listener {
 	ctx, stop := context.WithCancel(context.Background())
 	l := &Listener{
 		dir:    dir,
+		moved:  moved,
 		ctx:    ctx,
 		stop:   stop,
 		dialed: make(chan net.Conn),
@@ -143,6 +158,8 @@ func (l *Listener) plan() (enough bool, pause time.Duration) {
 	switch {
 	case l.silence.IsZero():
 		return l.parked >= parked, 0
+	case time.Since(l.silence) < justNow:
+		return l.parked >= parked, prompt
 	case time.Since(l.silence) < brisk:
 		return l.parked >= parked, eager
 	}
@@ -169,11 +186,11 @@ func (l *Listener) park() {
 
 // dial connects and says the hello, which is given without version and token.
 func (l *Listener) dial(ctx context.Context, h wire.Hello) (net.Conn, error) {
-	token, err := os.ReadFile(filepath.Join(l.dir, wire.TokenName))
+	token, err := l.readToken()
 	if err != nil {
 		return nil, err
 	}
-	h.Version, h.Token = wire.Version, strings.TrimSpace(string(token))
+	h.Version, h.Token = wire.Version, token
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	var d net.Dialer
@@ -186,6 +203,32 @@ func (l *Listener) dial(ctx context.Context, h wire.Hello) (net.Conn, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// Look finds out whether the process was asleep, which moved is then told of.
+func (l *Listener) Look() { _, _ = l.readToken() } // without a token there is nothing to tell
+
+// readToken reads the token at every dial, since it tells where this process is.
+func (l *Listener) readToken() (string, error) {
+	l.life.Lock()
+	defer l.life.Unlock()
+	text, err := os.ReadFile(filepath.Join(l.dir, wire.TokenName))
+	if err != nil {
+		return "", err
+	}
+	token := strings.TrimSpace(string(text))
+	before, asleep := l.token, time.Since(l.looked)
+	l.token, l.looked = token, time.Now()
+	if before == "" || before == token {
+		return token, nil
+	}
+	l.moved(asleep)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.silence.IsZero() { // nobody here was silent before
+		l.silence = time.Now()
+	}
+	return token, nil
 }
 
 func hello(c net.Conn, h wire.Hello) error {

@@ -124,7 +124,13 @@ func (g *gateway) ask(c net.Conn) {
 
 func serve(t *testing.T, dir string) *Listener {
 	t.Helper()
-	l := New(dir)
+	return serveMoving(t, dir, func(time.Duration) { t.Error("told of another token") })
+}
+
+// serveMoving is told when the token is another one.
+func serveMoving(t *testing.T, dir string, moved func(time.Duration)) *Listener {
+	t.Helper()
+	l := New(dir, moved)
 	s := &http.Server{
 		ConnState: l.ConnState,
 		Handler:   http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "here") }),
@@ -213,6 +219,55 @@ func TestListener_readsTheTokenAtEveryDial(t *testing.T) {
 	g.ask(g.take())
 }
 
+func TestListener_tellsOfAnotherTokenBeforeItIsUsed(t *testing.T) {
+	dir := newDir(t)
+	write := func(token string) {
+		if err := os.WriteFile(filepath.Join(dir, wire.TokenName), []byte(token), 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+	write("template")
+	l, err := net.Listen("unix", filepath.Join(dir, wire.SocketName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens := make(chan string, 100)
+	var accepting sync.WaitGroup
+	accepting.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			if h, err := wire.ReadHello(c); err == nil {
+				tokens <- h.Token
+			}
+			c.Close()
+		}
+	})
+	defer accepting.Wait()
+	defer l.Close()
+	moves := make(chan struct{}, 10)
+	began := time.Now()
+	serveMoving(t, dir, func(asleep time.Duration) {
+		if asleep <= 0 || asleep > time.Since(began) {
+			t.Errorf("it was asleep for %v", asleep)
+		}
+		<-time.After(20 * time.Millisecond) // long for a dial that did not wait
+		moves <- struct{}{}
+	})
+	for token := range tokens {
+		switch {
+		case token == "template" && len(moves) == 0:
+			write("secret")
+		case token == "secret" && len(moves) == 1:
+			return
+		default:
+			t.Fatalf("token %q after %d moves", token, len(moves))
+		}
+	}
+}
+
 func TestListener_doesNotSpin(t *testing.T) {
 	dir := newDir(t)
 	l, err := net.Listen("unix", filepath.Join(dir, wire.SocketName))
@@ -247,8 +302,12 @@ func TestPlan_slowsDownInLongSilence(t *testing.T) {
 		t.Errorf("at first: %v, %v", enough, pause)
 	}
 	l.heard(false)
-	if _, pause := l.plan(); pause != eager {
+	if _, pause := l.plan(); pause != prompt {
 		t.Errorf("in a silence that begins: %v", pause)
+	}
+	l.silence = time.Now().Add(-justNow)
+	if _, pause := l.plan(); pause != eager {
+		t.Errorf("in a silence: %v", pause)
 	}
 	l.silence = time.Now().Add(-brisk)
 	l.heard(false)
@@ -263,7 +322,7 @@ func TestPlan_slowsDownInLongSilence(t *testing.T) {
 }
 
 func TestListener_closeEndsAccept(t *testing.T) {
-	l := New(newDir(t))
+	l := New(newDir(t), func(time.Duration) {})
 	done := make(chan error)
 	go func() {
 		_, err := l.Accept()

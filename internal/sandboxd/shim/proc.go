@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -33,12 +34,17 @@ func descendants(of int) ([]process, error) {
 	if err != nil {
 		return nil, err
 	}
+	return familyOf(all, of), nil
+}
+
+// familyOf finds the living processes below some.
+func familyOf(all []process, roots ...int) []process {
 	children := make(map[int][]process)
 	for _, p := range all {
 		children[p.parent] = append(children[p.parent], p)
 	}
 	var found []process
-	for queue := []int{of}; len(queue) > 0; queue = queue[1:] {
+	for queue := slices.Clone(roots); len(queue) > 0; queue = queue[1:] {
 		for _, p := range children[queue[0]] {
 			queue = append(queue, p.pid)
 			if !p.gone() {
@@ -47,7 +53,7 @@ func descendants(of int) ([]process, error) {
 		}
 		delete(children, queue[0])
 	}
-	return found, nil
+	return found
 }
 
 func processes() ([]process, error) {

@@ -6,6 +6,22 @@ import (
 	"strings"
 )
 
+// Sweep begins to sweep aside what an earlier sandboxd left unfinished, until ctx
+// ends. It is done again when the directory is another one, in a sandbox that was
+// restored from another's checkpoint: others with this memory may have been here.
+func (w *Workspace) Sweep(ctx context.Context) error {
+	root, err := openTree(w.dir) // its own, as the workspace may be closed meanwhile
+	if err != nil {
+		return err
+	}
+	w.boot.Store(new(Temporary + randomName()))
+	go func() {
+		defer root.Close()
+		w.sweep(ctx, root)
+	}()
+	return nil
+}
+
 // sweep removes what an earlier sandboxd left unfinished. It looks at names
 // only, and its own writes are not in its way.
 func (w *Workspace) sweep(ctx context.Context, root directory) {
@@ -39,7 +55,7 @@ func (w *Workspace) sweepDir(ctx context.Context, in directory, name string, dep
 func (w *Workspace) sweepEntry(ctx context.Context, in directory, entry fs.DirEntry, depth int) {
 	name := entry.Name()
 	switch {
-	case strings.HasPrefix(name, w.boot):
+	case strings.HasPrefix(name, *w.boot.Load()):
 	case strings.HasPrefix(name, Temporary):
 		_ = w.removeTree(ctx, in, name)
 	case entry.IsDir() && depth < maxHeld:

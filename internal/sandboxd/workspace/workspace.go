@@ -13,6 +13,7 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"sandgate/internal/sandboxd/shim"
 )
@@ -30,9 +31,10 @@ const (
 // A Workspace is one directory tree. Its methods take paths relative to it,
 // slash-separated; "." is the workspace itself.
 type Workspace struct {
+	dir  string
 	root directory
 	log  *slog.Logger
-	boot string // begins the temporary names of this process
+	boot atomic.Pointer[string] // begins the temporary names of this process
 	uid  int
 	gid  int
 
@@ -48,16 +50,11 @@ func Open(ctx context.Context, dir string, log *slog.Logger) (*Workspace, error)
 	if err != nil {
 		return nil, err
 	}
-	w := &Workspace{root: root, log: log, boot: Temporary + randomName(), uid: shim.SandboxUID, gid: shim.SandboxGID}
-	swept, err := openTree(dir) // its own, as the workspace may be closed meanwhile
-	if err != nil {
+	w := &Workspace{dir: dir, root: root, log: log, uid: shim.SandboxUID, gid: shim.SandboxGID}
+	if err := w.Sweep(ctx); err != nil {
 		root.Close()
 		return nil, err
 	}
-	go func() {
-		defer swept.Close()
-		w.sweep(ctx, swept)
-	}()
 	return w, nil
 }
 

@@ -31,7 +31,7 @@ func randomName() string { return rand.Text()[:10] }
 
 // temporary names an entry that only we know. The sweep spares those of this
 // process by how they begin.
-func (w *Workspace) temporary() string { return w.boot + "-" + randomName() }
+func (w *Workspace) temporary() string { return *w.boot.Load() + "-" + randomName() }
 
 // Write puts a file in place of whatever is there, with its directories, once
 // all of it has come: until then, and on any failure, the file is as it was. An

@@ -1,6 +1,7 @@
 """Run cells of Python for sandboxd, in one process, one after the other.
 
     kernel    takes requests and answers them
+    warm      before the first cell: modules, and random numbers drawn anew
     channel   frames to and from sandboxd
     stdio     descriptors 0, 1, 2 and sys.stdin, sys.stdout, sys.stderr
     interrupt SIGINT

@@ -39,6 +39,11 @@ def bare(exc):
     return {"name": _name(exc), "message": "", "traceback": [_name(exc)], "lineNumber": 0}
 
 
+def brief(exc):
+    """Tell an exception in one line."""
+    return f"{_name(exc)}: {_message(exc)}".rstrip(": ")
+
+
 def lines(exc):
     """Format an exception as Python prints it."""
     try:

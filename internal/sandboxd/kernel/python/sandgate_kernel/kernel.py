@@ -5,7 +5,7 @@ import os
 import sys
 from binascii import a2b_base64
 
-from . import errors
+from . import errors, warm
 from .channel import Channel
 from .engine import Engine
 from .interrupt import Interrupt
@@ -31,10 +31,15 @@ class Kernel:
         self._channel.send("ready", engine=self._engine.name)
         while (request := self._channel.receive()) is not None:
             self._channel.cell = request["id"]
-            self._answer(request)
+            if "preload" in request:
+                self._channel.send("preloaded", failed=warm.preload(request["preload"]))
+            else:
+                self._answer(request)
 
     def _answer(self, request):
         self._stdio.restore(a2b_base64(request.get("stdin", "")))
+        if "renew" in request:
+            warm.renew(request["renew"].get("env") or {})
         self._engine.restore()
         self._interrupt.arm()
         try:

@@ -1,0 +1,10 @@
+db = sqlite3.connect("/workspace/db", isolation_level=None)
+db.execute("PRAGMA journal_mode=WAL")
+db.execute("CREATE TABLE t (n)")
+db.execute("INSERT INTO t VALUES (1)")
+db.execute("BEGIN IMMEDIATE")
+db.execute("INSERT INTO t VALUES (41)")
+# asleep
+db.execute("COMMIT")
+other = sqlite3.connect("/workspace/db")
+other.execute("SELECT sum(n) FROM t").fetchone() == (42,) and other.execute("PRAGMA integrity_check").fetchone() == ("ok",)

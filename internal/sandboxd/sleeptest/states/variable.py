@@ -1,0 +1,3 @@
+kept = {"answer": 41}
+# asleep
+kept["answer"] + 1 == 42
