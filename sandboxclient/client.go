@@ -50,6 +50,7 @@ type Options struct {
 	Share      func(owner string) Share
 	QueueTime  time.Duration // how long a start waits for its turn; 0: 10 seconds
 	ContextEnv map[string]string
+	Warmth     Warmth
 	Egress     Egress // nil: no sandbox reaches anything outside
 
 	// Wanted says of an ephemeral sandbox that an earlier gateway left whether
@@ -122,6 +123,7 @@ type Client struct {
 	roomer     Roomer     // likewise
 	egresser   Egresser   // likewise
 	hibernator Hibernator // likewise
+	templater  Templater  // likewise
 	gauge      Gauge      // likewise
 
 	mu      sync.Mutex
@@ -139,12 +141,13 @@ func New(opts Options) *Client {
 	egresser, _ := opts.Driver.(Egresser)
 	gauge, _ := opts.Driver.(Gauge)
 	hibernator, _ := opts.Driver.(Hibernator)
-	if hibernator != nil && !hibernator.CanHibernate() {
-		hibernator = nil
+	templater, _ := opts.Driver.(Templater)
+	if hibernator == nil || !hibernator.CanHibernate() {
+		hibernator, templater = nil, nil
 	}
 	return &Client{
 		opts: opts, lives: make(map[ID]*lifecycle), census: newCensus(opts),
-		describer: describer, roomer: roomer, egresser: egresser, hibernator: hibernator, gauge: gauge,
+		describer: describer, roomer: roomer, egresser: egresser, hibernator: hibernator, templater: templater, gauge: gauge,
 	}
 }
 

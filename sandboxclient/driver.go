@@ -50,6 +50,9 @@ var (
 type Spec struct {
 	ID     ID
 	Limits Limits
+	// Template names the memory that the sandbox begins with, if the driver has
+	// one of this name for these limits; "" and where there is none: an empty one.
+	Template string
 }
 
 // Limits bound one sandbox. A driver says how it holds them, or that it cannot.

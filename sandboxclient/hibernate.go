@@ -45,6 +45,18 @@ var (
 	ErrNotAsleep = errors.New("sandbox is not hibernated")
 )
 
+// A Templater is the power of a driver to let sandboxes begin with the memory of
+// another, which was warmed for them.
+type Templater interface {
+	// HasTemplate says whether a sandbox of this spec would begin so.
+	HasTemplate(spec Spec) bool
+
+	// MakeTemplate writes the memory of a running sandbox to disk as the template
+	// of its spec, and ends its processes. The sandbox must not have touched its
+	// workspace; it is still to be destroyed.
+	MakeTemplate(ctx context.Context, spec Spec) error
+}
+
 // A LostError says, in words for its user, why a sandbox's memory is lost.
 type LostError struct {
 	Why string

@@ -238,7 +238,7 @@ func (l *lifecycle) create(ctx context.Context) (*link, error) {
 	if err := c.opts.Records.SaveSandbox(ctx, record); err != nil {
 		return nil, fmt.Errorf("record: %w", err)
 	}
-	spec := Spec{ID: l.id, Limits: c.opts.limitsOf(l.ref.App)}
+	spec := c.spec(l.id, l.ref)
 	link, lost := l.wake(ctx, spec)
 	if link != nil {
 		return link, nil
@@ -263,6 +263,21 @@ func (l *lifecycle) createAnew(ctx context.Context, spec Spec) (*link, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create: %w", err)
 	}
+	link, err := l.openWithin(ctx, spec)
+	if err != nil && spec.Template != "" && ctx.Err() == nil {
+		spec.Template = ""
+		return l.createAnew(ctx, spec)
+	}
+	return link, err
+}
+
+// openWithin is open, with a bound for what a memory of the past is the reason of.
+func (l *lifecycle) openWithin(ctx context.Context, spec Spec) (*link, error) {
+	if spec.Template == "" {
+		return l.open(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, wakeTime)
+	defer cancel()
 	return l.open(ctx)
 }
 

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"sandgate/handlers/coderunner"
+	"sandgate/handlers/notebook"
 	"sandgate/internal/runs"
 	"sandgate/sandboxclient"
 	"sandgate/sandboxclient/wire"
@@ -45,6 +47,7 @@ type Config struct {
 
 	WorkspaceSize size
 
+	Preload      []string
 	PythonEngine string
 
 	Egress             []string
@@ -70,6 +73,7 @@ type Config struct {
 	MaxTimeout     time.Duration
 	MaxBody        size
 	MaxUpload      size
+	MaxBackup      size
 	KeepOutput     size
 	MaxOutput      size
 
@@ -123,6 +127,7 @@ func defaults() Config {
 		MaxTimeout:     time.Hour,
 		MaxBody:        4 << 20,
 		MaxUpload:      1 << 30,
+		MaxBackup:      16 << 30,
 		KeepOutput:     10 << 20,
 		MaxOutput:      1 << 30,
 		MaxRequests:    256,
@@ -205,4 +210,9 @@ func (c Config) hosts() []string {
 func unspecified(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	return err == nil && addr.IsUnspecified()
+}
+
+// warmth is what sandboxes begin with in whose apps Python is the rule.
+func (c Config) warmth() sandboxclient.Warmth {
+	return sandboxclient.Warmth{Apps: []string{coderunner.App, notebook.App}, Preload: c.Preload}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sys/unix"
 
+	"sandgate/internal/backups"
 	"sandgate/internal/httpapi"
 	"sandgate/internal/quota"
 	"sandgate/internal/runs"
@@ -101,6 +102,7 @@ type opened struct {
 	records *store.Store
 	key     []byte
 	quotas  *quota.Book
+	backups *backups.Engine
 }
 
 // openClient opens what sandboxes need, from the state directory up,
@@ -157,12 +159,19 @@ func openClient(ctx context.Context, cfg Config, log *slog.Logger, registry prom
 		return opened{}, nil, fmt.Errorf("take over what an earlier gateway left: %w", err)
 	}
 	undo.add(reap(client))
-	engine, closeRuns, err := openRuns(ctx, cfg, client, records, outside.policy, log, registry)
+	kept, err := openObjects(ctx, cfg)
+	if err != nil {
+		return opened{}, nil, err
+	}
+	undo.add(kept.Close)
+	keeper, closeBackups := openBackups(cfg, client, records, kept, log)
+	undo.add(closeBackups)
+	engine, closeRuns, err := openRuns(ctx, cfg, client, records, kept, keeper, outside.policy, log, registry)
 	if err != nil {
 		return opened{}, nil, err
 	}
 	undo.add(closeRuns)
-	return opened{client, engine, proof, records, state.key, quotas}, undo.close, nil
+	return opened{client, engine, proof, records, state.key, quotas, keeper}, undo.close, nil
 }
 
 func newClient(cfg Config, driver sandboxclient.Driver, records sandboxclient.Records, key []byte, out outside, wanted func(sandboxclient.Ref) bool, share func(string) sandboxclient.Share, log *slog.Logger, registry prometheus.Registerer) *sandboxclient.Client {
@@ -186,17 +195,20 @@ func newClient(cfg Config, driver sandboxclient.Driver, records sandboxclient.Re
 		MaxExisting:    cfg.MaxSandboxes,
 		QueueTime:      cfg.QueueTime,
 		ContextEnv:     cfg.contextEnv(),
+		Warmth:         cfg.warmth(),
 		Egress:         out.gate,
 		Logger:         log,
 		Observe:        newOperations(registry).observe,
 	})
 }
 
-// reap starts the reaper; the function it returns waits for its end.
+// reap starts the reaper, and what keeps warm sandboxes at hand; the function it
+// returns waits for their end.
 func reap(client *sandboxclient.Client) func() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() { client.Reap(ctx) })
+	wg.Go(func() { client.Prepare(ctx) })
 	return func() error {
 		cancel()
 		wg.Wait()

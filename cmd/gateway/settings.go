@@ -37,7 +37,7 @@ func settings(c *Config) []group {
 	f = heading("State")
 	f.StringVar(&c.StateDir, "state-dir", c.StateDir, "`DIR` of workspaces, key and database; for root alone")
 	f.StringVar(&c.Database, "database", c.Database, "`FILE` of the database; empty: db in the state directory")
-	f.StringVar(&c.Objects, "objects", c.Objects, "`DIR` of logs and artifacts of test runs; empty: objects in the state directory")
+	f.StringVar(&c.Objects, "objects", c.Objects, "`DIR` of logs, artifacts and backups, or s3://BUCKET/PREFIX?endpoint=URL&region=NAME; empty: objects in the state directory")
 
 	f = heading("Sandboxes")
 	f.StringVar(&c.Driver, "driver", c.Driver, "what makes sandboxes, a `NAME`: local (on this host)")
@@ -58,6 +58,7 @@ func settings(c *Config) []group {
 	f.IntVar(&c.MaxRunning, "max-running", c.MaxRunning, "`NUMBER` of sandboxes that run at once")
 	f.Var(&c.MaxMemory, "max-memory", "what the sandboxes that run may use of memory together, a `SIZE`; 0: no limit but those of each")
 	f.IntVar(&c.MaxSandboxes, "max-sandboxes", c.MaxSandboxes, "`NUMBER` of sandboxes that have a workspace, running or not")
+	f.StringSliceVar(&c.Preload, "preload", c.Preload, "Python `MODULES` that a fresh sandbox has imported already, separated by commas")
 	f.StringVar(&c.PythonEngine, "python-engine", c.PythonEngine, "what runs Python cells, an `ENGINE`: ipython, python (its standard library alone) or auto (IPython where it is installed)")
 
 	f = heading("Egress")
@@ -89,6 +90,7 @@ func settings(c *Config) []group {
 	f.DurationVar(&c.MaxTimeout, "max-timeout", c.MaxTimeout, "most `TIME` that a request can ask for")
 	f.Var(&c.MaxBody, "max-body", "most code that one request may bring, a `SIZE`")
 	f.Var(&c.MaxUpload, "max-upload", "largest file that is taken, a `SIZE`")
+	f.Var(&c.MaxBackup, "max-backup", "largest archive that a backup is kept as, or that is taken, a `SIZE`")
 	f.Var(&c.KeepOutput, "keep-output", "output of one execution that is kept, a `SIZE`; more is dropped, which is told")
 	f.Var(&c.MaxOutput, "max-output", "output of one execution that is borne, a `SIZE`; a program that prints more is ended")
 

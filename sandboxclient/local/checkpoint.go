@@ -110,10 +110,31 @@ func readManifest(dir string) (manifest, error) {
 
 // unfit says why a checkpoint cannot be used any more; "" when it can.
 func (d *Driver) unfit(dir string, m manifest, shape string) string {
+	if m.Lost != "" {
+		return m.Lost
+	}
+	if why := d.outdated(dir, m, shape); why != "" {
+		return why
+	}
+	var files []hostFile
+	if err := readJSON(filepath.Join(dir, filesName), &files); err != nil {
+		return "what it depends on cannot be read any more"
+	}
+	return changed(files)
+}
+
+// changed says which of the host's files is not any more what it was; "" for none.
+func changed(files []hostFile) string {
+	if path := firstChanged(files); path != "" {
+		return fmt.Sprintf("%s, which it was using, was changed while it slept", path)
+	}
+	return ""
+}
+
+// outdated is unfit without a look at the files that were in use.
+func (d *Driver) outdated(dir string, m manifest, shape string) string {
 	now, err := d.machine()
 	switch {
-	case m.Lost != "":
-		return m.Lost
 	case err != nil || now.Runtime != m.Machine.Runtime:
 		return "the sandbox runtime was replaced while it slept"
 	case now.Kernel != m.Machine.Kernel:
@@ -123,13 +144,6 @@ func (d *Driver) unfit(dir string, m manifest, shape string) string {
 	}
 	if _, err := os.Lstat(filepath.Join(dir, syncedName)); err != nil && m.Boot != bootID() {
 		return "the machine stopped before its memory was safely on disk"
-	}
-	var files []hostFile
-	if err := readJSON(filepath.Join(dir, filesName), &files); err != nil {
-		return "what it depends on cannot be read any more"
-	}
-	if path := firstChanged(files); path != "" {
-		return fmt.Sprintf("%s, which it was using, was changed while it slept", path)
 	}
 	return ""
 }

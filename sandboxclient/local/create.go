@@ -28,13 +28,35 @@ func (d *Driver) Create(ctx context.Context, spec sandboxclient.Spec) error {
 	if err := d.claim(spec.ID); err != nil {
 		return fmt.Errorf("create sandbox %s: %w", spec.ID, err)
 	}
-	if err := d.start(ctx, spec, d.engine.run); err != nil {
+	if err := d.begin(ctx, spec); err != nil {
 		if errors.Is(err, unix.ENOSPC) {
 			err = sandboxclient.DiskFull(err)
 		}
 		return fmt.Errorf("create sandbox %s: %w", spec.ID, errors.Join(err, d.undo(ctx, spec.ID)))
 	}
 	return nil
+}
+
+// begin starts a sandbox from its template, or with an empty memory. A template
+// that does not do is given up.
+func (d *Driver) begin(ctx context.Context, spec sandboxclient.Spec) error {
+	t := d.templates.find(d, spec)
+	if t == nil {
+		return d.start(ctx, spec, d.engine.run)
+	}
+	err := d.start(ctx, spec, d.engine.restorer(t.dir))
+	if err == nil || ctx.Err() != nil || errors.Is(err, unix.ENOSPC) {
+		return err
+	}
+	d.log.WarnContext(ctx, "a template does not do, and is given up", "sandbox", spec.ID, "error", err)
+	d.templates.drop(t)
+	if err := d.stop(ctx, spec.ID, sandboxclient.KeepWorkspace); err != nil {
+		return err
+	}
+	if err := d.claim(spec.ID); err != nil {
+		return err
+	}
+	return d.start(ctx, spec, d.engine.run)
 }
 
 // checkLimits refuses what would mean "none" to a runtime.

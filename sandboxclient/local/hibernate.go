@@ -85,21 +85,26 @@ func remake(dir string) error {
 // freeze writes the checkpoint and stops what is left of the sandbox, in this
 // order: a gateway that is killed in between finds the one or the other whole.
 func (d *Driver) freeze(ctx context.Context, id sandboxclient.ID, dir string, m manifest, files []hostFile) error {
-	// runsc does not know what to do with a socket that is open on both sides.
-	d.forget(id)
-	if err := removeFile(socketPath(d.layout.link(id))); err != nil {
-		return err
-	}
-	err := d.engine.checkpoint(ctx, id, d.layout.bundle(id), dir, d.checkpoints.compress())
-	if err == nil {
-		err = writeManifest(dir, m, files)
-	}
+	err := d.write(ctx, id, dir, m, files, d.checkpoints.compress())
 	if err != nil {
 		d.noteLoss(id, lossOf(err))
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
 	return errors.Join(err, d.stop(ctx, id, sandboxclient.KeepWorkspace))
+}
+
+// write writes the memory of a sandbox, which is the end of its processes.
+func (d *Driver) write(ctx context.Context, id sandboxclient.ID, dir string, m manifest, files []hostFile, compress bool) error {
+	// runsc does not know what to do with a socket that is open on both sides.
+	d.forget(id)
+	if err := removeFile(socketPath(d.layout.link(id))); err != nil {
+		return err
+	}
+	if err := d.engine.checkpoint(ctx, id, d.layout.bundle(id), dir, compress); err != nil {
+		return err
+	}
+	return writeManifest(dir, m, files)
 }
 
 // lossOf is what a failed hibernation is to the user.

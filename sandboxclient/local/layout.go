@@ -14,7 +14,7 @@ import (
 //	                           the file system mounted there, if it has a size
 //	sandboxes/<id>/bundle      config.json, the process record, the runtime's log
 //	sandboxes/<id>/checkpoint  its memory, while it is hibernated
-//	templates/<key>            the memory that fresh sandboxes start with
+//	templates/<key>           the memory that fresh sandboxes start with
 //	run/<id>                   the link: socket and token, /run/sandgate inside
 //	run/runsc, run/runc        the runtimes' own state
 //	run/rootfs, run/etc        what all sandboxes share, read-only

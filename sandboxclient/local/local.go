@@ -33,6 +33,7 @@ type Driver struct {
 	log      *slog.Logger
 
 	checkpoints *checkpoints
+	templates   *templates
 
 	mu        sync.Mutex
 	sandboxes map[sandboxclient.ID]*sandbox // that this driver has made or dialled
@@ -66,6 +67,7 @@ func New(ctx context.Context, cfg Config) (*Driver, error) {
 		log:      cfg.Logger,
 
 		checkpoints: newCheckpoints(l, cfg.CheckpointBytes),
+		templates:   newTemplates(l.templates()),
 		sandboxes:   map[sandboxclient.ID]*sandbox{},
 	}
 	if d.hostUsr {
@@ -86,7 +88,7 @@ func (d *Driver) prepare(ctx context.Context) error {
 	if err := os.MkdirAll(d.layout.state, 0o700); err != nil {
 		return err
 	}
-	for _, dir := range []string{d.layout.sandboxes(), d.layout.run(), d.engine.Root} {
+	for _, dir := range []string{d.layout.sandboxes(), d.layout.templates(), d.layout.run(), d.engine.Root} {
 		if err := makeDir(dir, 0o700); err != nil {
 			return err
 		}
@@ -95,6 +97,9 @@ func (d *Driver) prepare(ctx context.Context) error {
 		return err
 	}
 	if err := d.finishHibernations(ctx); err != nil {
+		return err
+	}
+	if err := d.templates.sweep(); err != nil {
 		return err
 	}
 	for _, dir := range []string{d.layout.rootfs(), d.layout.etc()} {
