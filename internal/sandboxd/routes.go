@@ -29,6 +29,9 @@ func (s *server) routes() http.Handler {
 	work("POST /v1/mkdir", s.makeDir)
 	work("POST /v1/rename", s.renameFile)
 
+	work("GET /v1/archive", s.pack)
+	work("PUT /v1/archive", s.unpack)
+
 	handle("PUT /v1/egress", s.openEgress)
 
 	handle("/", s.unknown)

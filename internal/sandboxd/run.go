@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"sandgate/internal/sandboxd/archive"
 	"sandgate/internal/sandboxd/awake"
 	"sandgate/internal/sandboxd/codecontext"
 	"sandgate/internal/sandboxd/execution"
@@ -51,12 +52,19 @@ func serve(log *slog.Logger) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	go reaper.Run(ctx)
+	endRestores(log)
 	files, err := workspace.Open(ctx, workspaceDir, log)
 	if err != nil {
 		log.Error("sandboxd cannot open the workspace", "error", err)
 		return 1
 	}
 	defer files.Close()
+	archives, err := archive.Open(ctx, workspaceDir, files, log)
+	if err != nil {
+		log.Error("sandboxd cannot open the workspace", "error", err)
+		return 1
+	}
+	defer archives.Close()
 	pool := shim.NewPool("/proc/self/exe", os.Args[0], "shim")
 	starter := shim.Starter(pool)
 	limit, guarded := memoryLimit()
@@ -75,6 +83,7 @@ func serve(log *slog.Logger) int {
 		s.moved(ctx)
 	})
 	clock.Ask(gateway.Look)
+	s.archives = archives
 	s.egress = egress{dir: bundleDir, proxy: proxy.Options{
 		Dial:    gateway.DialOutside,
 		Refused: (&refusals{executions: s.executions}).tell,

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"sandgate/internal/sandboxd/archive"
 	"sandgate/internal/sandboxd/codecontext"
 	"sandgate/internal/sandboxd/execution"
 	"sandgate/internal/sandboxd/shim"
@@ -24,6 +25,7 @@ type server struct {
 	contexts   *codecontext.Set
 	background *background
 	files      *workspace.Workspace
+	archives   *archive.Archiver
 	egress     egress
 	lived      atomic.Bool // something was done here that a template never does
 }
@@ -35,6 +37,7 @@ func (s *server) moved(ctx context.Context) {
 	if s.lived.Load() { // it is the sandbox that it was, and so is its workspace
 		return
 	}
+	endRestores(s.log)
 	if err := s.files.Sweep(ctx); err != nil {
 		s.log.Error("the workspace cannot be swept", "cause", loggable(err))
 	}
