@@ -30,7 +30,7 @@ run: setup-run $(RUN_PROGRAMS) ## install and build what is missing, then serve 
 
 build: $(PROGRAMS) ## fill bin/ with gateway, sandboxd, runsc and runc
 
-test: setup-test $(PROGRAMS) ## every test under the race detector, and some seconds of fuzzing
+test: setup-test $(PROGRAMS) bin/versitygw ## every test under the race detector, and some seconds of fuzzing
 	@tools/test.sh
 
 soak: setup-test $(PROGRAMS) ## 3,000 runs, then everything back at its baseline (most of an hour)
@@ -70,6 +70,10 @@ bin/runsc: tools/runsc/go.mod tools/runsc/go.sum
 bin/runc: tools/runc/go.mod tools/runc/go.sum
 	@tools/setup.sh runc
 	@CGO_ENABLED=1 tools/build.sh runc tools/runc github.com/opencontainers/runc -tags seccomp $(STRIPPED)
+
+# An S3 server, for tests alone.
+bin/versitygw: tools/versitygw/go.mod tools/versitygw/go.sum
+	@$(STATIC) versitygw tools/versitygw github.com/versity/versitygw/cmd/versitygw $(STRIPPED)
 
 bin/golangci-lint: tools/lint/go.mod tools/lint/go.sum
 	@echo "building the linters the first time takes about two minutes"

@@ -1,0 +1,81 @@
+package objects
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+)
+
+var parts = sync.Pool{New: func() any { return new([partSize]byte) }}
+
+// Put keeps what content gives, as Local does: the server makes an object of it
+// in one step, once all of it is there.
+func (s *S3) Put(ctx context.Context, key string, content io.Reader) (Info, error) {
+	if err := errors.Join(CheckKey(key), context.Cause(ctx)); err != nil {
+		return Info{}, err
+	}
+	first := parts.Get().(*[partSize]byte)
+	defer parts.Put(first)
+	source := &watched{reader: reader{ctx, io.NopCloser(content)}}
+	n, err := io.ReadFull(source, first[:])
+	switch {
+	case source.err != nil:
+		return Info{}, failure("put", key, source.err)
+	case err != nil: // it is short
+		err = s.putWhole(ctx, key, first[:n])
+	default:
+		err = s.putParts(ctx, key, io.MultiReader(bytes.NewReader(first[:]), source))
+	}
+	if err := errors.Join(source.err, err); err != nil {
+		return Info{}, failure("put", key, explain(err))
+	}
+	return Info{Key: key, Size: source.size, Modified: time.Now()}, nil
+}
+
+func (s *S3) putWhole(ctx context.Context, key string, content []byte) error {
+	_, err := s.client.PutObject(ctx, s.bucket, s.prefix+key, bytes.NewReader(content), int64(len(content)),
+		minio.PutObjectOptions{DisableMultipart: true})
+	return err
+}
+
+// putParts sends an object whose length is not known. Of one that came to nothing
+// no part is left on the server.
+func (s *S3) putParts(ctx context.Context, key string, content io.Reader) error {
+	_, err := s.client.PutObject(ctx, s.bucket, s.prefix+key, content, -1, minio.PutObjectOptions{PartSize: partSize})
+	if err == nil || ctx.Err() == nil {
+		return err // the library has given the upload up
+	}
+	// With a context that has ended it could not.
+	again, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
+	defer cancel()
+	return errors.Join(err, s.abort(again, s.prefix+key, true))
+}
+
+// watched counts, and remembers what content failed with: the library takes an
+// unexpected end for a usual one.
+type watched struct {
+	reader
+	size int64
+	err  error
+}
+
+var errBrokeOff = errors.New("the content broke off")
+
+// Read implements io.Reader.
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.reader.Read(p)
+	w.size += int64(n)
+	if err == nil || err == io.EOF { //nolint:errorlint // an end is this very error
+		return n, err
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errors.Join(errBrokeOff, err)
+	}
+	w.err = err
+	return n, err
+}
