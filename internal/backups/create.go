@@ -1,0 +1,105 @@
+package backups
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"hash"
+	"io"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sandgate/internal/objects"
+	"sandgate/sandboxclient"
+)
+
+// undoTime bounds the removal of an object that came to nothing.
+const undoTime = 30 * time.Second
+
+// Create backs a directory of a sandbox up. The archive goes from the sandbox to
+// the store as it comes; there is a backup only once all of it is there.
+func (e *Engine) Create(ctx context.Context, ref sandboxclient.Ref, req Request, tell Progress) (Backup, error) {
+	if err := req.check(); err != nil {
+		return Backup{}, err
+	}
+	b := Backup{ID: uuid.NewString(), Owner: ref.Owner, App: ref.App, Name: ref.Name, Dir: req.Dir, Label: req.Label}
+	defer e.begin(b.ID)()
+	archive, err := e.opts.Open(ref).Archive(ctx, req.Dir, sandboxclient.ArchiveOptions{Excludes: req.Excludes, Gitignore: req.Gitignore})
+	if err != nil {
+		return Backup{}, err
+	}
+	defer archive.Close()
+	if err := e.store(ctx, &b, archive, tell); err != nil {
+		return Backup{}, err
+	}
+	b.CreatedAt = now()
+	b.ExpiresAt = b.CreatedAt.Add(req.TTL)
+	if err := e.opts.Records.SaveBackup(ctx, b); err != nil {
+		return Backup{}, errors.Join(err, e.withdraw(ctx, b.ID))
+	}
+	e.opts.Logger.Info("backup made", "backup", b.ID, "app", b.App, "bytes", b.Size, "files", b.Files)
+	return b, nil
+}
+
+// store makes the object, and notes what it is.
+func (e *Engine) store(ctx context.Context, b *Backup, archive *sandboxclient.Archive, tell Progress) error {
+	sum := sha256.New()
+	counted := &counter{body: archive, most: e.opts.MaxBytes, sum: sum, tell: tell}
+	stored, err := e.opts.Objects.Put(ctx, objectKey(b.ID), counted)
+	if err != nil {
+		return objectError(err)
+	}
+	info := archive.Info()
+	b.Size, b.Files, b.Content = stored.Size, info.Files, info.Bytes
+	b.Skipped, b.Changed = info.Skipped, info.Changed
+	b.Checksum = checksum(sum)
+	return nil
+}
+
+// withdraw removes an object that no record leads to.
+func (e *Engine) withdraw(ctx context.Context, id string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	defer cancel()
+	return e.opts.Objects.Delete(ctx, objectKey(id))
+}
+
+func checksum(sum hash.Hash) string { return "sha256:" + hex.EncodeToString(sum.Sum(nil)) }
+
+func objectError(err error) error {
+	if errors.Is(err, objects.ErrNoSpace) {
+		return sandboxclient.DiskFull(err)
+	}
+	return err
+}
+
+// tellEvery is how often progress is told at most.
+const tellEvery = 500 * time.Millisecond
+
+// A counter bounds, sums and tells of what goes through.
+type counter struct {
+	body io.Reader
+	most int64
+	sum  hash.Hash
+	tell Progress
+
+	done int64
+	of   int64
+	told time.Time
+}
+
+// Read implements io.Reader.
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.body.Read(p)
+	c.done += int64(n)
+	if c.done > c.most {
+		return 0, sandboxclient.Errorf(sandboxclient.CodeTooLarge, "The backup is larger than %d bytes, the most that is kept; leave something out by excludes", c.most)
+	}
+	c.sum.Write(p[:n])
+	if c.tell != nil && time.Since(c.told) > tellEvery {
+		c.told = time.Now()
+		c.tell(c.done, c.of)
+	}
+	return n, err
+}

@@ -1,0 +1,125 @@
+package backups
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"sandgate/internal/objects"
+)
+
+const (
+	batch          = 100
+	expireEvery    = time.Minute
+	reconcileEvery = time.Hour
+)
+
+// Reap deletes backups that have expired, objects that no record leads to and
+// records whose object is gone, until ctx ends.
+func (e *Engine) Reap(ctx context.Context) {
+	expire := time.NewTicker(expireEvery)
+	defer expire.Stop()
+	reconcile := time.NewTicker(reconcileEvery)
+	defer reconcile.Stop()
+	e.Expire(ctx)
+	e.Reconcile(ctx)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-expire.C:
+			e.Expire(ctx)
+		case <-reconcile.C:
+			e.Reconcile(ctx)
+		}
+	}
+}
+
+// Expire deletes what has been kept for as long as was asked.
+func (e *Engine) Expire(ctx context.Context) {
+	for {
+		expired, err := e.opts.Retention.ExpiredBackups(ctx, time.Now(), batch)
+		if err != nil {
+			e.complain(ctx, "expired backups cannot be listed", err)
+			return
+		}
+		for _, b := range expired {
+			if err := e.Delete(ctx, b.Owner, b.ID); err != nil {
+				e.complain(ctx, "expired backup was not deleted", err)
+				return
+			}
+		}
+		if len(expired) < batch {
+			return
+		}
+	}
+}
+
+// Reconcile makes records and objects agree.
+func (e *Engine) Reconcile(ctx context.Context) {
+	kept, err := e.sweepObjects(ctx)
+	if err == nil {
+		err = e.sweepRecords(ctx, kept)
+	}
+	if err != nil {
+		e.complain(ctx, "backups and their objects could not be compared", err)
+	}
+}
+
+// sweepObjects deletes objects without a record, and gives the backups of the others.
+func (e *Engine) sweepObjects(ctx context.Context) (map[string]bool, error) {
+	kept := make(map[string]bool)
+	for info, err := range e.opts.Objects.List(ctx, objectsPrefix) {
+		if err != nil {
+			return nil, err
+		}
+		id := strings.TrimPrefix(info.Key, objectsPrefix)
+		making := e.isMaking(id) // asked first: it is made no longer once it is known
+		known, err := e.opts.Retention.KnowsBackup(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if kept[id] = true; known || making {
+			continue
+		}
+		if err := e.deleteOrphan(ctx, info); err != nil {
+			return nil, err
+		}
+	}
+	return kept, nil
+}
+
+func (e *Engine) deleteOrphan(ctx context.Context, info objects.Info) error {
+	e.opts.Logger.Info("object of a backup that there is not is removed", "bytes", info.Size)
+	return e.opts.Objects.Delete(ctx, info.Key)
+}
+
+// sweepRecords deletes records of backups that have no object.
+func (e *Engine) sweepRecords(ctx context.Context, kept map[string]bool) error {
+	began, last := time.Now(), ""
+	for {
+		records, err := e.opts.Retention.BackupsAfter(ctx, last, batch)
+		if err != nil {
+			return err
+		}
+		for _, b := range records {
+			if last = b.ID; kept[b.ID] || b.CreatedAt.After(began.Add(-time.Hour)) {
+				continue // it is there, or came after the objects were listed
+			}
+			e.opts.Logger.Error("backup is forgotten, since its object is gone", "backup", b.ID)
+			if err := e.opts.Records.DeleteBackup(ctx, b.Owner, b.ID); err != nil {
+				return err
+			}
+		}
+		if len(records) < batch {
+			return nil
+		}
+	}
+}
+
+// complain tells the operator what failed, unless it was told to end.
+func (e *Engine) complain(ctx context.Context, what string, err error) {
+	if ctx.Err() == nil {
+		e.opts.Logger.Error(what, "error", err)
+	}
+}
