@@ -51,6 +51,8 @@ var fields = map[string]func(*order, json.RawMessage) error{
 	"lfs":          func(o *order, v json.RawMessage) error { return read(v, &o.request.LFS, "true or false") },
 	"timeout":      readTimeout,
 	"onDisconnect": readPolicy,
+	"backup":       readKeep,
+	"restore":      func(o *order, v json.RawMessage) error { return read(v, &o.request.Restore, "text") },
 }
 
 func parseOrder(body []byte) (order, error) {
@@ -100,6 +102,33 @@ func readTimeout(o *order, value json.RawMessage) error {
 		return wanted("a duration above 0 and below a year: seconds such as 90, or \"15m\"")
 	}
 	o.request.Timeout = max(d, time.Millisecond)
+	return nil
+}
+
+// readKeep reads what is to be kept of the prepared directory.
+func readKeep(o *order, value json.RawMessage) error {
+	const what = wanted(`an object such as {"dir": "/workspace/app", "ttl": "72h", "label": "…"}`)
+	var given *struct {
+		Dir   string          `json:"dir"`
+		Label string          `json:"label"`
+		TTL   json.RawMessage `json:"ttl"`
+	}
+	decoder := json.NewDecoder(bytes.NewReader(value))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&given); err != nil {
+		return what
+	}
+	if given == nil {
+		return nil
+	}
+	keep := &runs.Keep{Dir: given.Dir, Label: given.Label}
+	if text := strings.Trim(string(given.TTL), `"`); text != "" && text != "null" {
+		var ok bool
+		if keep.TTL, ok = httpapi.ParseDuration(text); !ok {
+			return what
+		}
+	}
+	o.request.Backup = keep
 	return nil
 }
 

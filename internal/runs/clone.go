@@ -19,6 +19,9 @@ func (e *Engine) checkout(req Request) (sandboxclient.Checkout, error) {
 	if err := req.check(); err != nil {
 		return sandboxclient.Checkout{}, err
 	}
+	if req.Restore != "" {
+		return sandboxclient.Checkout{}, nil // there is nothing to clone
+	}
 	c := sandboxclient.Checkout{
 		Repository: req.Repository, Ref: req.Ref, Dir: appDir, Depth: 1,
 		Submodules: req.Submodules, LFS: req.LFS,

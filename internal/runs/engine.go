@@ -69,7 +69,8 @@ type Options struct {
 	Retention  Retention
 	Objects    Objects
 	Egress     Egress
-	Dir        string // of the logs of runs that have not ended
+	Backups    Backups // nil: none are kept
+	Dir        string  // of the logs of runs that have not ended
 
 	MaxRuns      int           // at work at once; 0: 2
 	MaxQueued    int           // waiting for their turn; less than 0: none
@@ -145,6 +146,9 @@ func New(opts Options) (*Engine, error) {
 // already, it is exhausted.
 func (e *Engine) Start(ctx context.Context, owner string, req Request) (Summary, error) {
 	source, err := e.checkout(req)
+	if err == nil {
+		err = e.findBackup(ctx, owner, req)
+	}
 	if err != nil {
 		return Summary{}, err
 	}
@@ -186,7 +190,7 @@ func (e *Engine) begin(ctx context.Context, owner string, req Request, source sa
 	r.source = source
 	r.promise = newPromise(req, e.timeout(req.Timeout))
 	r.summary = Summary{
-		ID: id, Repository: source.Public(), Ref: req.Ref, Command: orDefault(req.Command, DefaultCommand),
+		ID: id, Repository: source.Public(), Restored: req.Restore, Ref: req.Ref, Command: orDefault(req.Command, DefaultCommand),
 		Status: StatusQueued, CreatedAt: now(), Artifacts: []Artifact{},
 	}
 	err = r.tellStart()

@@ -36,6 +36,7 @@ type startEvent struct {
 	Repository string `json:"repository"`
 	Ref        string `json:"ref,omitempty"`
 	Command    string `json:"command"`
+	Restored   string `json:"restored,omitempty"`
 }
 
 type queuedEvent struct {
@@ -53,6 +54,7 @@ type phaseEvent struct {
 	Status     string   `json:"status,omitempty"` // unless it exited
 	Signal     string   `json:"signal,omitempty"`
 	Commit     string   `json:"commit,omitempty"`
+	Backup     *Kept    `json:"backup,omitempty"`
 }
 
 type outputEvent struct {
@@ -128,6 +130,7 @@ type told struct {
 	ResultsDisagree bool
 	Artifacts       []Artifact
 	Truncated       bool
+	Backup          *Kept
 }
 
 func decode(event []byte) (told, error) {

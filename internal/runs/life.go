@@ -52,6 +52,13 @@ func (r *run) carry() verdict {
 	}
 	var last verdict
 	for _, p := range r.phases() {
+		unneeded, err := r.skips(p)
+		if err != nil {
+			return r.cut(p.name, err)
+		}
+		if unneeded {
+			continue
+		}
 		if last = r.do(p); !last.passed() {
 			break
 		}

@@ -113,6 +113,9 @@ func (r *run) recallPhase(e told) {
 	if e.Commit != "" {
 		r.summary.Commit = e.Commit
 	}
+	if e.Backup != nil {
+		r.summary.Backup = e.Backup
+	}
 }
 
 func (r *run) recallWarning(e told) {

@@ -29,6 +29,12 @@ type phase struct {
 	place int64 // 1 for the first
 	// command gives what to run, and what the events call it.
 	command func(context.Context) (cmd sandboxclient.Command, shown string, err error)
+	// act does a phase that is no program in the sandbox, and shown is what the
+	// events call it.
+	act   func(context.Context) (outcome, error)
+	shown string
+	// unneeded says that the phase can be left out; nil: never.
+	unneeded func(context.Context) (bool, error)
 	// keep is given all output, shown or not.
 	keep func(stream string, data []byte)
 	// hidden is the stream that is not shown; empty: none.
@@ -54,11 +60,25 @@ func (r *report) warn(code, format string, args ...any) {
 
 // phases gives the phases of a run in their order.
 func (r *run) phases() []phase {
-	clone := r.clonePhase()
-	if r.promise.Command != "" {
-		return []phase{clone, r.commandPhase()}
+	first, install := r.clonePhase(), r.installPhase()
+	if r.promise.Restore != "" {
+		first, install.unneeded = r.restorePhase(), r.installed
 	}
-	return []phase{clone, r.installPhase(), r.testPhase()}
+	switch {
+	case r.promise.Command != "":
+		return []phase{first, r.commandPhase()}
+	case r.promise.Backup != nil:
+		return []phase{first, install, r.backupPhase(), r.testPhase()}
+	}
+	return []phase{first, install, r.testPhase()}
+}
+
+// skips says whether a phase is left out.
+func (r *run) skips(p phase) (bool, error) {
+	if p.unneeded == nil || r.past.of(p).begun || r.ctx.Err() != nil {
+		return false, nil
+	}
+	return p.unneeded(r.ctx)
 }
 
 func (p phase) source(seq int64) int64 { return p.place<<sourceBits | seq }
@@ -79,6 +99,9 @@ func (r *run) do(p phase) verdict {
 		return verdict{phase: p.name, overdue: true}
 	case p.place > 1 && !r.sandbox.Running(): // another one would have no repository
 		return r.cut(p.name, lost("The sandbox of this run ended before the "+p.name+" phase"))
+	}
+	if p.act != nil {
+		return r.doItself(p, before.begun)
 	}
 	r.mark(func(s *Summary) { s.Phase = p.name })
 	w := &watcher{run: r, phase: p, seen: before.seen}

@@ -34,6 +34,9 @@ type Request struct {
 	Artifacts  []string      // globs below the repository
 	Submodules bool
 	LFS        bool
+
+	Backup  *Keep  // what is kept of the prepared directory; nil: nothing
+	Restore string // the id of the backup that takes the place of the repository
 }
 
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
@@ -50,6 +53,9 @@ func (r Request) check() error {
 		return invalid("The timeout must be more than 0")
 	}
 	if err := checkEnv(r.Env); err != nil {
+		return err
+	}
+	if err := r.checkPrepared(); err != nil {
 		return err
 	}
 	return checkGlobs(r.Artifacts)

@@ -116,6 +116,9 @@ func (r *run) restore(rec Record) error {
 		return err
 	}
 	r.summary = s
+	if r.promise.Restore != "" {
+		return nil // there is nothing to clone
+	}
 	r.source = sandboxclient.Checkout{
 		Repository: s.Repository, Ref: r.promise.Ref, Dir: appDir, Depth: 1,
 		Submodules: r.promise.Submodules, LFS: r.promise.LFS,

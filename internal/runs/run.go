@@ -106,7 +106,7 @@ func (r *run) note(source int64, event any) error {
 
 func (r *run) tellStart() error {
 	s := r.summary
-	return r.say(startEvent{newHead(wire.EventStart, s.CreatedAt), s.ID, s.Repository, s.Ref, s.Command})
+	return r.say(startEvent{newHead(wire.EventStart, s.CreatedAt), s.ID, s.Repository, s.Ref, s.Command, s.Restored})
 }
 
 func (r *run) tellPosition(position int) error {

@@ -48,6 +48,8 @@ type Summary struct {
 	ResultsDisagree bool                 `json:"resultsDisagree,omitempty"` // with the exit code: never take it for a success
 	Artifacts       []Artifact           `json:"artifacts"`
 	Truncated       bool                 `json:"truncated,omitempty"` // output was dropped
+	Restored        string               `json:"restored,omitempty"`  // the id of the backup that it started from
+	Backup          *Kept                `json:"backup,omitempty"`    // of what it prepared
 	Error           *Problem             `json:"error,omitempty"`
 }
 
@@ -93,6 +95,9 @@ type promise struct {
 	// Secret means that the repository's address had credentials, which are not
 	// here: it cannot be cloned after a restart.
 	Secret bool `json:"secret,omitempty"`
+
+	Backup  *Keep  `json:"backup,omitempty"`
+	Restore string `json:"restore,omitempty"`
 }
 
 func newPromise(req Request, timeout time.Duration) promise {
@@ -100,6 +105,7 @@ func newPromise(req Request, timeout time.Duration) promise {
 		Ref: req.Ref, Command: req.Command, Env: req.Env, TimeoutMS: timeout.Milliseconds(),
 		Artifacts: req.Artifacts, Submodules: req.Submodules, LFS: req.LFS,
 		Secret: hasCredentials(req.Repository),
+		Backup: req.Backup, Restore: req.Restore,
 	}
 }
 
