@@ -102,6 +102,7 @@ func checkNumbers(wrong *problems, c Config) {
 	atLeast("max-viewers", float64(c.MaxViewers), 1, "1")
 	atLeast("max-body", float64(c.MaxBody), 1, "1")
 	atLeast("max-upload", float64(c.MaxUpload), 1, "1")
+	atLeast("max-backup", float64(c.MaxBackup), 1, "1")
 	atLeast("keep-output", float64(c.KeepOutput), 1, "1")
 	if c.MaxOutput < c.KeepOutput {
 		wrong.addf("max-output: %s is less than keep-output, %s", &c.MaxOutput, &c.KeepOutput)

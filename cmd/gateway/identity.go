@@ -86,6 +86,7 @@ func openAPI(cfg Config, s opened, log *slog.Logger, registry prometheus.Registe
 func allRoutes(cfg Config, s opened, d door) []route {
 	return slices.Concat(
 		routes(s.client, s.runs, cfg, s.proof.document),
+		backupRoutes(s.client, s.backups, cfg),
 		shareRoutes(s, d, cfg),
 		sessionRoutes(d),
 	)

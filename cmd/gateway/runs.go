@@ -11,8 +11,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"sandgate/internal/backups"
 	"sandgate/internal/egress"
-	"sandgate/internal/objects"
 	"sandgate/internal/runs"
 	"sandgate/internal/store"
 	"sandgate/sandboxclient"
@@ -33,12 +33,8 @@ func wantedRuns(ctx context.Context, records *store.Store) (func(sandboxclient.R
 
 // openRuns makes the engine of test runs and takes up again what an earlier
 // gateway left. The function it returns ends the runs.
-func openRuns(ctx context.Context, cfg Config, client *sandboxclient.Client, records *store.Store, policy *egress.Policy, log *slog.Logger, registry prometheus.Registerer) (_ *runs.Engine, _ func() error, err error) {
-	kept, err := objects.Open(cfg.objects())
-	if err != nil {
-		return nil, nil, fmt.Errorf("open objects: %w", err)
-	}
-	undo := closers{kept.Close}
+func openRuns(ctx context.Context, cfg Config, client *sandboxclient.Client, records *store.Store, kept objectStore, keeper *backups.Engine, policy *egress.Policy, log *slog.Logger, registry prometheus.Registerer) (_ *runs.Engine, _ func() error, err error) {
+	var undo closers
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, undo.close())
@@ -51,6 +47,7 @@ func openRuns(ctx context.Context, cfg Config, client *sandboxclient.Client, rec
 		Retention:    records,
 		Objects:      kept,
 		Egress:       policy,
+		Backups:      keeper,
 		Dir:          filepath.Join(cfg.StateDir, "runs"),
 		MaxRuns:      cfg.MaxRuns,
 		MaxQueued:    cfg.MaxQueuedRuns,

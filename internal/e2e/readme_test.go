@@ -13,7 +13,7 @@ import (
 
 // The documents whose console blocks are run as they stand, each on a gateway
 // of its own.
-var documents = []string{"README.md", "docs/code.md", "docs/egress.md", "docs/executions.md", "docs/files.md", "docs/isolation.md", "docs/limits.md", "docs/tests.md"}
+var documents = []string{"README.md", "docs/backup.md", "docs/code.md", "docs/egress.md", "docs/executions.md", "docs/files.md", "docs/isolation.md", "docs/limits.md", "docs/tests.md"}
 
 func TestDocuments_examplesAnswerAsTheySay(t *testing.T) {
 	for _, name := range documents {

@@ -1,0 +1,94 @@
+package backups
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"sandgate/internal/backups"
+	"sandgate/internal/httpapi"
+)
+
+// maxBody is room for some excludes.
+const maxBody = 64 << 10
+
+// An order is a body of POST /v1/backups, understood.
+type order struct {
+	app, name string
+	request   backups.Request
+}
+
+// orderBody is an order as it comes.
+type orderBody struct {
+	App          string          `json:"app"`
+	Name         string          `json:"name"`
+	Dir          string          `json:"dir"`
+	Label        string          `json:"label"`
+	TTL          json.RawMessage `json:"ttl"`
+	Excludes     []string        `json:"excludes"`
+	UseGitignore bool            `json:"useGitignore"`
+}
+
+func readOrder(c echo.Context) (order, error) {
+	var body orderBody
+	if err := readJSON(c, &body); err != nil {
+		return order{}, err
+	}
+	o := order{app: body.App, name: body.Name, request: backups.Request{
+		Dir: body.Dir, Label: body.Label, Excludes: body.Excludes, Gitignore: body.UseGitignore,
+	}}
+	text := strings.Trim(string(body.TTL), `"`)
+	if text == "" || text == "null" {
+		return o, nil
+	}
+	ttl, ok := httpapi.ParseDuration(text)
+	if !ok {
+		return order{}, invalid("ttl is a duration above 0 and below a year: seconds such as 3600, or \"72h\"")
+	}
+	o.request.TTL = ttl
+	return o, nil
+}
+
+// A target is a body of POST /v1/backups/{id}/restore: what is left out is the
+// backup's own.
+type target struct {
+	App  string `json:"app"`
+	Name string `json:"name"`
+	Dir  string `json:"dir"`
+}
+
+func readTarget(c echo.Context) (target, error) {
+	var t target
+	err := readJSON(c, &t)
+	if errors.Is(err, errNoBody) {
+		return t, nil
+	}
+	return t, err
+}
+
+var errNoBody = invalid(`The body is JSON that names an app: {"app": "files"}`)
+
+// readJSON reads a body that is one JSON object with no field that is not known.
+func readJSON(c echo.Context, into any) error {
+	body, err := httpapi.ReadBody(c, maxBody)
+	if err != nil {
+		return err
+	}
+	body = bytes.TrimSpace(body)
+	if len(body) == 0 {
+		return errNoBody
+	}
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		return invalid("The body is not the JSON that is expected: %s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return invalid("The body is more than one JSON object")
+	}
+	return nil
+}
