@@ -25,12 +25,12 @@ func (m *Map[K, V]) Get(key K) (V, bool) {
 }
 
 // GetOr gives what is under a key, which is made when it is not there.
-func (m *Map[K, V]) GetOr(key K, make func() V) V {
+func (m *Map[K, V]) GetOr(key K, fresh func() V) V {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	value, ok := m.get(key)
 	if !ok {
-		value = make()
+		value = fresh()
 		m.put(key, value)
 	}
 	return value
