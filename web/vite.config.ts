@@ -32,6 +32,7 @@ export default defineConfig({
   build: {
     outDir: out,
     emptyOutDir: false,
+    manifest: "manifest.json", // tells the tests what is loaded when
     target: "es2022",
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,

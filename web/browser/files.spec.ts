@@ -13,7 +13,7 @@ test("makes, edits, saves, renames and deletes a file", async ({ page, request }
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByText("not saved")).toBeHidden();
   expect(await (await request.get("/files?path=src/hello.py")).text()).toBe("print('hello')\n");
-  await picture(page, "files");
+  await picture(page, "files", { docs: "files" });
 
   await page.getByRole("button", { name: "Rename" }).click();
   await page.getByLabel("Its path in the workspace").fill("src/greeting.py");

@@ -11,7 +11,7 @@ test("finds as you type, and opens the file at the line", async ({ page, request
   await expect(page.locator("mark").first()).toHaveText("needle");
   await expect(page.getByText("<b>here</b>")).toBeVisible();
   await expect(page).toHaveURL(/q=needle/);
-  await picture(page, "search");
+  await picture(page, "search", { docs: "search" });
   await page.getByLabel("Match case").check();
   await expect(page.getByText("1 line in 1 file")).toBeVisible();
   await page.locator('a[href$="hay.txt#L42"]').click();

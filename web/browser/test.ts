@@ -2,15 +2,15 @@
 // happen, and eyes.
 
 import AxeBuilder from "@axe-core/playwright";
-import { type Page, test as base, expect } from "@playwright/test";
+import { type Locator, type Page, test as base, expect } from "@playwright/test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { Gateway } from "./gateway";
 import { GitServer } from "./git";
 
-export const screenshots = join(import.meta.dirname, "../../bin/screenshots");
-mkdirSync(screenshots, { recursive: true });
+const screenshots = join(import.meta.dirname, "../../bin/screenshots");
+mkdirSync(join(screenshots, "docs"), { recursive: true });
 
 interface Worker {
   git: GitServer;
@@ -64,20 +64,73 @@ export async function accessible(page: Page): Promise<void> {
   expect(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ")).join(", ")}`)).toEqual([]);
 }
 
-/** Pictures of a page, wide and narrow, light and dark. */
-export async function picture(page: Page, name: string): Promise<void> {
+/** Pictures of a page, wide and narrow, light and dark; and a small one for the
+ * README, which `npm run pictures` takes from there. */
+export async function picture(page: Page, name: string, { docs = "" } = {}): Promise<void> {
   for (const [size, width, height] of [["wide", 1440, 900], ["narrow", 360, 740]] as const) {
     await page.setViewportSize({ width, height });
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      await page.waitForTimeout(150);
+      await settled(page);
       await page.screenshot({ path: join(screenshots, `${name}-${size}-${colorScheme}.png`) });
       const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       expect(wider, `${name} is wider than the ${size} window`).toBeLessThanOrEqual(0);
       if (size === "wide") await accessible(page);
     }
   }
+  await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
+  if (docs) {
+    await page.setViewportSize({ width: 1080, height: 675 });
+    await settled(page);
+    await page.screenshot({ path: join(screenshots, "docs", `${docs}.png`) });
+  }
   await page.setViewportSize({ width: 1440, height: 900 });
+}
+
+/** Waits until what moves has come to its place, and is drawn. */
+async function settled(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    const frame = () => new Promise((done) => requestAnimationFrame(done));
+    await document.fonts.ready;
+    await frame();
+    const ending = document.getAnimations().filter((a) => a.effect?.getComputedTiming().iterations !== Infinity);
+    await Promise.all(ending.map((a) => a.finished.catch(() => {})));
+    await frame();
+    await frame();
+  });
+}
+
+/** Goes on with Tab until something has the focus. */
+export async function tabTo(page: Page, to: Locator): Promise<void> {
+  for (let i = 0; i < 80; i++) {
+    if (await to.evaluate((e) => e === document.activeElement)) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`${to} is not reached by Tab`);
+}
+
+/** Measures how long the page is held up at most, from now on. */
+export async function heldUp(page: Page): Promise<() => Promise<number>> {
+  await page.evaluate(() => {
+    const seen = window as never as { longest: number; watch: PerformanceObserver };
+    seen.longest = 0;
+    seen.watch?.disconnect();
+    seen.watch = new PerformanceObserver((list) => {
+      seen.longest = Math.max(seen.longest, ...list.getEntries().map((e) => e.duration));
+    });
+    seen.watch.observe({ entryTypes: ["longtask"] });
+  });
+  return () => page.evaluate(() => (window as never as { longest: number }).longest);
+}
+
+/** Megabytes of JavaScript's memory, when what can go is gone. */
+export async function memory(page: Page): Promise<number> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("HeapProfiler.collectGarbage");
+  await devtools.send("Performance.enable");
+  const { metrics } = await devtools.send("Performance.getMetrics");
+  await devtools.detach();
+  return metrics.find((m) => m.name === "JSHeapUsedSize")!.value / 1e6;
 }
 
 /** Puts text into the focused code editor, in place of what is there. */

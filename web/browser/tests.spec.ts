@@ -1,5 +1,7 @@
 import { expect, picture, test } from "./test";
 
+test.setTimeout(240_000); // npm takes its time on a busy machine
+
 const manifest = (test: string) => JSON.stringify({ name: "sample", version: "1.0.0", scripts: { test } });
 const lock = JSON.stringify({ name: "sample", version: "1.0.0", lockfileVersion: 3, requires: true, packages: { "": { name: "sample", version: "1.0.0" } } });
 
@@ -16,7 +18,7 @@ test("adds more", () => assert.equal(2 + 2, 4));
   await page.getByLabel("Repository").fill(repository);
   await page.getByRole("button", { name: "Run the tests" }).click();
   await expect(page).toHaveURL(/\/app\/tests\/.+/);
-  await expect(page.getByText("passed", { exact: true }).first()).toBeVisible({ timeout: 90_000 });
+  await expect(page.getByText("passed", { exact: true }).first()).toBeVisible({ timeout: 150_000 });
   await expect(page.getByRole("region", { name: "Results" })).toContainText("2 passed");
   await page.getByLabel("Search in the log").fill("adds more");
   await expect(page.getByText("1 of 2")).toBeVisible();
@@ -38,9 +40,9 @@ test("is right", () => assert.ok(true));
   await page.getByLabel("Repository").fill(repository);
   await page.keyboard.press("Enter");
   const results = page.getByRole("region", { name: "Results" });
-  await expect(results).toContainText("1 failed", { timeout: 90_000 });
+  await expect(results).toContainText("1 failed", { timeout: 150_000 });
   await expect(results).toContainText("is <b>wrong</b>");
-  await picture(page, "tests-failed");
+  await picture(page, "tests-failed", { docs: "tests" });
   await page.getByRole("link", { name: "All runs" }).click();
   await expect(page.getByRole("link", { name: /bad/ }).first()).toBeVisible();
   await picture(page, "tests");
@@ -55,7 +57,7 @@ test("follows a run over a reload, and cancels it", async ({ page, git }) => {
   await page.getByLabel("Repository").fill(repository);
   await page.keyboard.press("Enter");
   const log = page.getByRole("log");
-  await expect(log).toContainText("tick 5", { timeout: 90_000 });
+  await expect(log).toContainText("tick 5", { timeout: 150_000 });
   await page.reload();
   await expect(log).toContainText("tick 20");
   await page.getByRole("button", { name: "Cancel" }).click();

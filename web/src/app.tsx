@@ -15,6 +15,7 @@ const pages: Record<string, () => Promise<Module>> = {
   files: () => import("./pages/files/page"),
   tests: () => import("./pages/tests/page"),
   search: () => import("./pages/search/page"),
+  sandboxes: () => import("./pages/sandboxes/page"),
   about: () => import("./pages/about/page"),
 };
 

@@ -17,6 +17,9 @@ export interface Stream {
   signal?: AbortSignal;
 }
 
+const piece = 64 << 10; // characters read between looks at the clock
+const atOnce = 12; // milliseconds of reading before the page gets its turn
+
 export const terminal = (e: StreamEvent): boolean => e.type === "complete" || e.type === "error";
 
 /**
@@ -79,12 +82,18 @@ async function read(response: Response, stream: Stream, state: Progress): Promis
       stream.onEvent(e);
     },
   });
+  let since = performance.now();
   const reader = response.body!.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array<ArrayBuffer>>).getReader();
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      parser.feed(value);
+      for (let at = 0; at < value.length; at += piece) {
+        parser.feed(value.slice(at, at + piece));
+        if (performance.now() - since < atOnce) continue;
+        await turn();
+        since = performance.now();
+      }
     }
   } catch (err) {
     if (stream.signal?.aborted) throw err;
@@ -92,6 +101,12 @@ async function read(response: Response, stream: Stream, state: Progress): Promis
   } finally {
     reader.cancel().catch(() => {});
   }
+}
+
+/** Lets the page draw and hear its visitor. What comes fast would hold it up
+ * otherwise; a page that is hidden has nobody to wait for. */
+function turn(): Promise<void> {
+  return document.hidden ? Promise.resolve() : new Promise((done) => setTimeout(done, 0));
 }
 
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {

@@ -6,7 +6,7 @@ import { useEffect } from "preact/hooks";
 export interface Shortcut {
   keys: string; // "Mod+Enter", "g r", "?"
   does: string;
-  run: () => void;
+  run?: () => void; // undefined: it is heeded elsewhere, and listed here
   inText?: boolean; // also while typing
 }
 
@@ -37,12 +37,12 @@ addEventListener("keydown", (e) => {
   const pressed = name(e);
   const sequence = Date.now() < pendingUntil ? `${pending} ${pressed}` : pressed;
   const typing = isText(e.target);
-  const found = shortcuts.value.findLast((s) => (s.keys === sequence || s.keys === pressed) && (s.inText || !typing));
+  const found = shortcuts.value.findLast((s) => s.run && (s.keys === sequence || s.keys === pressed) && (s.inText || !typing));
   pending = pressed;
   pendingUntil = found || typing ? 0 : Date.now() + 1000;
   if (!found) return;
   e.preventDefault();
-  found.run();
+  found.run!();
 });
 
 function name(e: KeyboardEvent): string {

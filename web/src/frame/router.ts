@@ -52,6 +52,7 @@ addEventListener("click", (e) => {
   const link = (e.target as Element).closest?.("a");
   if (!link || link.target || link.hasAttribute("download") || link.origin !== location.origin) return;
   if (!link.pathname.startsWith(base)) return;
+  if (link.hash && document.getElementById(link.hash.slice(1))) return; // a place on this page
   e.preventDefault();
   go(link.pathname + link.search + link.hash);
 });

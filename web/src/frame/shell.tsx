@@ -23,6 +23,7 @@ const apps: { path: string; name: string; icon: IconName; key: string }[] = [
 export function Shell({ children }: { children: ComponentChildren }) {
   useShortcuts([
     ...apps.map((a) => ({ keys: `g ${a.key}`, does: `Go to ${a.name}`, run: () => go(href(a.path)) })),
+    { keys: "g b", does: "Go to Sandboxes", run: () => go(href("sandboxes")) },
     { keys: "?", does: "Show this help", run: () => (helpOpen.value = true) },
   ]);
   return (
@@ -54,6 +55,7 @@ function Rail() {
         ))}
       </div>
       <div class="foot">
+        <Link path="sandboxes" name="Sandboxes" icon="sandboxes" />
         <Link path="about" name="This gateway" icon="about" />
         <div class="row">
           <button class="button icon plain" aria-label="Keyboard shortcuts" title="Keyboard shortcuts" onClick={() => (helpOpen.value = true)}>
@@ -95,6 +97,9 @@ export function Page(props: { title: string; tools?: ComponentChildren; children
         <h1>{props.title}</h1>
         {props.tools}
         <div class="narrow-only corner">
+          <a class="button icon plain" href={href("sandboxes")} aria-label="Sandboxes">
+            <Icon name="sandboxes" size={18} />
+          </a>
           <a class="button icon plain" href={href("about")} aria-label="This gateway">
             <Icon name="about" size={18} />
           </a>

@@ -18,6 +18,7 @@ export interface Span {
 
 // A sequence of any kind; its parameters if it sets colours.
 const sequence = /\x1b(?:\[([0-?]*)[ -/]*([@-~])|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_]?)/g;
+const mostSpans = 500; // of a line; the rest of it looks alike
 const control = /[\x00-\x08\x0b-\x1f\x7f]/g;
 
 /** The pieces of a line that look alike. Sequences that do something else go. */
@@ -33,6 +34,7 @@ export function spans(text: string, style?: Style): Span[] {
     push(m.index);
     from = m.index + m[0].length;
     if (m[2] === "m") style = apply(style, m[1] ?? "");
+    if (found.length === mostSpans) return [...found, { text: text.slice(from).replace(sequence, "").replace(control, ""), style }];
   }
   push(text.length);
   return found;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import { spans } from "./ansi";
 import { Log, plain } from "./log";
 
 function text(pieces: string[], stream = "stdout"): string[] {
@@ -66,6 +67,9 @@ describe("Log", () => {
     log.write("stdout", "a\b".repeat(500_000));
     log.write("stdout", "\x1b[".repeat(500_000));
     log.write("stdout", "\r\x1b[K".repeat(100_000));
+    log.write("stdout", `\n${"x".repeat(60_000)}`);
+    log.write("stdout", "\ra".repeat(500_000));
+    expect(spans("\x1b[31ma\x1b[32mb".repeat(30_000)).length).toBeLessThan(1000);
     expect(Date.now() - began).toBeLessThan(10_000);
   });
 });

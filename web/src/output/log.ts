@@ -12,6 +12,7 @@ export interface Line {
 }
 
 const maxLine = 64 << 10; // characters; the rest of a longer line becomes lines of its own
+const mostReturns = 64; // to the start of a line, of one piece: who prints more shows only the last
 
 export class Log {
   readonly lines: Line[] = [];
@@ -76,15 +77,22 @@ export class Log {
   }
 
   private add(line: Line, piece: string): void {
+    if (this.under === undefined && !controls.test(piece)) line.text += piece;
+    else this.steer(line, piece);
+    if (line.text.length > maxLine) this.split(line);
+  }
+
+  /** Adds text that moves about in its line. */
+  private steer(line: Line, piece: string): void {
     const parts = piece.replace(goHome, "\r").split("\r");
-    parts.forEach((part, i) => {
-      if (i > 0) this.home(line.text);
+    const last = parts.slice(-mostReturns);
+    last.forEach((part, i) => {
+      if (i > 0 || last.length < parts.length) this.home(line.text);
       if (part === "") return;
       this.over += part;
       line.text = this.under === undefined ? line.text + part : overwrite(this.under, this.over);
       if (/[\x1b\b]/.test(part)) line.text = erase(line.text);
     });
-    if (line.text.length > maxLine) this.split(line);
   }
 
   private split(line: Line): void {
@@ -102,6 +110,7 @@ export class Log {
   }
 }
 
+const controls = /[\r\b\x1b]/;
 const goHome = /\x1b\[0?1?G/g; // to the first column
 const eraseLine = /\x1b\[[12]K/g;
 const eraseRest = /\x1b\[0?K/g; // nothing is behind the place where we write

@@ -49,10 +49,13 @@ const block = 200; // lines that are drawn together, and again only when one cha
 
 function LogView({ log }: { log: Log }) {
   const blocks = [];
-  for (let i = 0; i < log.lines.length; i += block) {
-    const lines = log.lines.slice(i, i + block);
+  // Blocks begin at the same lines whatever went from the front, so that they stay.
+  for (let from = 0, to; from < log.lines.length; from = to) {
+    const number = Math.floor((log.dropped + from) / block);
+    to = (number + 1) * block - log.dropped;
+    const lines = log.lines.slice(from, to);
     const last = lines[lines.length - 1]!;
-    blocks.push(<Block key={log.dropped + i} lines={lines} mark={`${lines.length}.${last.text.length}.${last.text.slice(-16)}`} />);
+    blocks.push(<Block key={number} lines={lines} mark={`${lines.length}.${last.text.length}.${last.text.slice(-16)}`} />);
   }
   return (
     <div>

@@ -1,3 +1,5 @@
+import "./output.css";
+
 import DOMPurify from "dompurify";
 import { useEffect, useRef, useState } from "preact/hooks";
 

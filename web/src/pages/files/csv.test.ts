@@ -11,9 +11,10 @@ it.each([
   ["", []],
   ["a,\n", [["a", ""]]],
 ])("reads %j", (text, want) => {
-  expect(parseCSV(text, 100)).toEqual({ rows: want, cut: false });
+  expect(parseCSV(text, 100, 100)).toEqual({ rows: want, cut: false });
 });
 
 it("stops where it is told to", () => {
-  expect(parseCSV("1\n2\n3\n", 2)).toEqual({ rows: [["1"], ["2"]], cut: true });
+  expect(parseCSV("1\n2\n3\n", 2, 2)).toEqual({ rows: [["1"], ["2"]], cut: true });
+  expect(parseCSV("1,2,3\n4,5\n", 9, 2)).toEqual({ rows: [["1", "2"], ["4", "5"]], cut: true });
 });

@@ -8,6 +8,7 @@ import { confirm } from "../../frame/dialog";
 import { useShortcuts } from "../../frame/keys";
 import { tell, tellError } from "../../frame/notices";
 import { place } from "../../frame/router";
+import { visible } from "../../output/visible";
 import { Icon } from "../../ui/icon";
 import { removeAsked, rename } from "./actions";
 import { drafts, setDraft } from "./drafts";
@@ -68,7 +69,7 @@ function Opened(props: { path: string; file: Open; setFile: (f: Open) => void; a
   const text = draft?.text ?? file.text;
   const editable = file.text !== undefined && !file.cut;
   const store = () => void saveDraft(path, file, props);
-  useShortcuts([{ keys: "Mod+s", does: "Save the file", run: store, inText: true }]);
+  useShortcuts([{ keys: "Mod+s", does: "Save the file", run: store, inText: true }, { keys: "Escape Tab", does: "Leave the editor" }]);
   useLine(editor, file);
   const image = file.type.startsWith("image/");
   return (
@@ -115,7 +116,7 @@ function Opened(props: { path: string; file: Open; setFile: (f: Open) => void; a
         <Editor
           class="card"
           key={path + file.cut}
-          label={`Text of ${path}`}
+          label={`Text of ${visible(path)}`}
           language={languageOf(path)}
           value={text}
           readOnly={!editable}
@@ -152,12 +153,12 @@ async function saveDraft(path: string, file: Open, to: { setFile: (f: Open) => v
     if (drafts.value[path]?.text === draft.text) setDraft(path, undefined);
     else setDraft(path, { text: drafts.value[path]!.text, etag });
     to.setFile({ ...file, text: draft.text, etag, size: new Blob([draft.text]).size });
-    tell(`${path} was saved`);
+    tell(`${visible(path)} was saved`);
   };
   try {
     stored(await save(path, draft.text, { etag: draft.etag }));
   } catch (err) {
-    if (!(err instanceof ApiError) || err.status !== 412) return tellError(`${path} could not be saved`, err);
+    if (!(err instanceof ApiError) || err.status !== 412) return tellError(`${visible(path)} could not be saved`, err);
     await settle(path, draft.text, stored);
   }
 }
@@ -168,6 +169,6 @@ async function settle(path: string, text: string, stored: (etag?: string) => voi
   try {
     stored(await save(path, text, { anyway: true }));
   } catch (err) {
-    tellError(`${path} could not be saved`, err);
+    tellError(`${visible(path)} could not be saved`, err);
   }
 }

@@ -1,6 +1,7 @@
 import { useEffect } from "preact/hooks";
 
 import { href } from "../../frame/router";
+import { visible } from "../../output/visible";
 import { Icon } from "../../ui/icon";
 import { removeAsked, rename } from "./actions";
 import { bytes, folders, join, load } from "./tree";
@@ -45,7 +46,7 @@ export function FolderView({ path }: { path: string }) {
               <tr key={e.name}>
                 <td>
                   <a href={href(`files/${join(path, e.name)}`)}>
-                    <Icon name={e.type === "directory" ? "folder" : e.type === "symlink" ? "link" : "file"} /> {e.name}
+                    <Icon name={e.type === "directory" ? "folder" : e.type === "symlink" ? "link" : "file"} /> {visible(e.name)}
                   </a>
                 </td>
                 <td class="number">{e.type === "file" ? bytes(e.size) : ""}</td>

@@ -7,6 +7,7 @@ import { ApiError } from "../../api/http";
 import { list } from "../../api/files";
 import { href } from "../../frame/router";
 import { Page } from "../../frame/shell";
+import { visible } from "../../output/visible";
 import { Icon } from "../../ui/icon";
 import { newFile, newFolder } from "./actions";
 import { FileView } from "./fileview";
@@ -22,13 +23,13 @@ export default function FilesPage({ rest: path }: PageProps) {
   const [over, setOver] = useState(false);
   useEffect(() => reveal(path), [path]);
   return (
-    <Page title={path || "Files"} class="files" tools={<Tools folder={folder} />}>
+    <Page title={visible(path) || "Files"} class="files" tools={<Tools folder={folder} />}>
       <aside class="side">
         <TreeView open={path} />
       </aside>
       <section
         class={over ? "pane over" : "pane"}
-        aria-label={path || "Workspace"}
+        aria-label={visible(path) || "Workspace"}
         onDragOver={(e) => (e.preventDefault(), setOver(true))}
         onDragLeave={() => setOver(false)}
         onDrop={(e) => {
@@ -59,7 +60,7 @@ function useKind(path: string): "file" | "folder" | ApiError | undefined {
     list(above, abort.signal).then(
       (l) => {
         const entry = l.entries.find((e) => join(above, e.name) === path);
-        say(entry ? (entry.type === "directory" ? "folder" : "file") : new ApiError(`There is nothing at ${path}`, "not_found", 404));
+        say(entry ? (entry.type === "directory" ? "folder" : "file") : new ApiError(`There is nothing at ${visible(path)}`, "not_found", 404));
       },
       (err) => say(err instanceof ApiError ? err : new ApiError(String(err), "unknown", 0)),
     );
@@ -83,7 +84,7 @@ function Crumbs({ path }: { path: string }) {
         <>
           <span aria-hidden="true">/</span>
           <a href={href(`files/${parts.slice(0, i + 1).join("/")}`)} aria-current={i === parts.length - 1 ? "page" : undefined}>
-            {p}
+            {visible(p)}
           </a>
         </>
       ))}

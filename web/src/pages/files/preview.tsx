@@ -4,6 +4,7 @@ import { Markdown } from "../../output/rich";
 import { parseCSV } from "./csv";
 
 const mostRows = 1000;
+const mostColumns = 100;
 
 export type Kind = "markdown" | "json" | "csv" | undefined;
 
@@ -35,7 +36,7 @@ function Json({ text }: { text: string }) {
 }
 
 function Csv({ text }: { text: string }) {
-  const { rows, cut } = parseCSV(text, mostRows);
+  const { rows, cut } = parseCSV(text, mostRows, mostColumns);
   const [head = [], ...body] = rows;
   return (
     <div class="csv" tabIndex={0} role="region" aria-label="Table">
@@ -57,7 +58,7 @@ function Csv({ text }: { text: string }) {
           ))}
         </tbody>
       </table>
-      {cut && <p class="faint">The first {mostRows} rows are shown.</p>}
+      {cut && <p class="faint">The first {mostRows} rows and {mostColumns} columns are shown.</p>}
     </div>
   );
 }

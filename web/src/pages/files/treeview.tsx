@@ -1,6 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 
 import { go, href } from "../../frame/router";
+import { visible } from "../../output/visible";
 import { Icon } from "../../ui/icon";
 import { type Row, expand, folders, isExpanded, parent, rows } from "./tree";
 
@@ -43,7 +44,7 @@ function RowView({ row: r, open, reachable }: { row: Row; open: string; reachabl
     >
       <span class={wide ? "turn wide" : "turn"}>{folder && <Icon name="right" size={12} />}</span>
       <Icon name={folder ? "folder" : r.entry.type === "symlink" ? "link" : "file"} />
-      <span class="name">{r.entry.name}</span>
+      <span class="name">{visible(r.entry.name)}</span>
     </a>
   );
 }

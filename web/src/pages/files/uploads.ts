@@ -5,6 +5,7 @@ import { signal } from "@preact/signals";
 
 import { upload } from "../../api/files";
 import { tell } from "../../frame/notices";
+import { visible } from "../../output/visible";
 import { join, refresh } from "./tree";
 
 export interface Upload {
@@ -67,7 +68,7 @@ async function one(id: number, file: File, abort: AbortController): Promise<void
 
 function finished(): void {
   const done = uploads.value.filter((u) => u.state === "done");
-  if (done.length > 0) tell(done.length === 1 ? `${done[0]!.path} was stored` : `${done.length} files were stored`);
+  if (done.length > 0) tell(done.length === 1 ? `${visible(done[0]!.path)} was stored` : `${done.length} files were stored`);
   uploads.value = uploads.value.filter((u) => u.state === "failed");
   void refresh();
 }

@@ -1,3 +1,4 @@
+import { visible } from "../../output/visible";
 import { Icon } from "../../ui/icon";
 import { bytes } from "./tree";
 import { dismissFailed, uploads } from "./uploads";
@@ -10,14 +11,14 @@ export function UploadsView() {
     <section class="uploads card" aria-label="Uploads">
       {all.slice(0, 8).map((u) => (
         <div class="upload" key={u.id}>
-          <span class="name">{u.path}</span>
-          {u.state === "failed" ? (
-            <span class="badge bad">{u.message}</span>
+          <span class="name">{visible(u.path)}</span>
+          {u.state === "failed" || u.state === "stopped" ? (
+            <span class={u.state === "failed" ? "badge bad" : "badge"}>{u.message ?? "stopped"}</span>
           ) : (
             <>
-              <progress max={u.size || 1} value={u.sent} aria-label={`Upload of ${u.path}`} />
+              <progress max={u.size || 1} value={u.sent} aria-label={`Upload of ${visible(u.path)}`} />
               <span class="faint">{bytes(u.size)}</span>
-              <button class="button small icon plain" aria-label={`Stop ${u.path}`} onClick={u.stop}>
+              <button class="button small icon plain" aria-label={`Stop ${visible(u.path)}`} onClick={u.stop}>
                 <Icon name="close" />
               </button>
             </>

@@ -13,9 +13,11 @@ export function List() {
     <Page
       title="Notebooks"
       tools={
-        <button class="button primary" onClick={() => void create()}>
-          <Icon name="plus" /> New notebook
-        </button>
+        <div class="toolbar">
+          <button class="button primary" onClick={() => void create()}>
+            <Icon name="plus" /> New notebook
+          </button>
+        </div>
       }
     >
       {entries.value.length === 0 ? (

@@ -22,22 +22,23 @@ function NotebookView({ session: s }: { session: Session }) {
     addEventListener("pagehide", keep);
     return () => removeEventListener("pagehide", keep);
   }, [s]);
+  useSleep(s);
   useShortcuts([
     { keys: "Shift+Enter", does: "Run the cell, go to the next", run: () => s.runAndAdvance() },
     { keys: "Mod+Enter", does: "Run the cell", run: () => void s.run(s.selected.value) },
     { keys: "Alt+Enter", does: "Run the cell, insert one below", run: () => s.insert(s.index(s.selected.value) + 1) },
     { keys: "Mod+.", does: "Interrupt, keep the variables", run: () => s.interrupt(), inText: true },
-    { keys: "Escape", does: "Leave the cell’s text", run: () => {} },
-    { keys: "Enter", does: "Go into the cell’s text", run: () => {} },
+    { keys: "Escape", does: "Leave the cell’s text" },
+    { keys: "Enter", does: "Go into the cell’s text" },
     { keys: "a", does: "Insert a cell above", run: () => s.insert(s.index(s.selected.value)) },
     { keys: "b", does: "Insert a cell below", run: () => s.insert(s.index(s.selected.value) + 1) },
     { keys: "d d", does: "Delete the cell", run: () => s.remove(s.selected.value) },
   ]);
   return (
     <Page title={s.name} class="notebook" tools={<Tools session={s} />}>
-      {s.kernel.value && (
+      {s.kernel.lost.value && (
         <p class="note warn" role="status">
-          {s.kernel.value}
+          {s.kernel.lost.value}
         </p>
       )}
       {s.cells.value.map((cell, i) => (
@@ -49,6 +50,36 @@ function NotebookView({ session: s }: { session: Session }) {
         </button>
       </div>
     </Page>
+  );
+}
+
+const again = 20_000; // milliseconds between looks whether the notebook sleeps
+
+/** Looks whether the notebook sleeps, while it is shown and nothing runs in it. */
+function useSleep(s: Session) {
+  useEffect(() => {
+    const leave = new AbortController();
+    const look = () => document.hidden || s.running || void s.kernel.look(leave.signal);
+    look();
+    const timer = setInterval(look, again);
+    return () => {
+      clearInterval(timer);
+      leave.abort();
+    };
+  }, [s]);
+}
+
+function KernelState({ session: s }: { session: Session }) {
+  const is = s.kernel.is.value;
+  return (
+    <span role="status" class="kernel">
+      {is && (
+        <span class={`badge ${is.look}`} title={is.says}>
+          <span class="visually-hidden">Kernel: </span>
+          {is.word}
+        </span>
+      )}
+    </span>
   );
 }
 
@@ -69,6 +100,7 @@ function Tools({ session: s }: { session: Session }) {
       <button class="button" disabled={!s.running} onClick={() => s.interrupt()}>
         <Icon name="stop" /> Interrupt
       </button>
+      <KernelState session={s} />
       <span class="gap" />
       <button class="button plain" onClick={() => s.clearOutputs()}>
         Clear outputs

@@ -6,8 +6,9 @@ import { request } from "../../api/http";
 import { runCode } from "../../api/run";
 import { remember, remembered } from "../../frame/memory";
 import { tell, tellError } from "../../frame/notices";
-import { attach } from "../../output/attach";
+import { asked, attach } from "../../output/attach";
 import { Execution } from "../../output/execution";
+import { Kernel } from "./kernel";
 import { type Cell, type Notebook, newCell, open, save } from "./store";
 
 export class Session {
@@ -16,12 +17,12 @@ export class Session {
   readonly selected;
   /** What each cell gave last, by its id. */
   readonly executions = signal<Record<string, Execution>>({});
-  /** What is to be said of the kernel, if it lost what was there. */
-  readonly kernel = signal<string>("");
+  readonly kernel;
   private saving = 0;
 
   constructor(readonly name: string) {
     const nb = open(name);
+    this.kernel = new Kernel(name);
     this.cells = signal<Cell[]>(nb.cells);
     this.language = signal(nb.language);
     this.selected = signal(nb.cells[0]!.id);
@@ -116,6 +117,7 @@ export class Session {
     const x = new Execution();
     this.executions.value = { ...this.executions.value, [id]: x };
     this.saveNow();
+    this.noteLocation(id, asked);
     // What runs goes on when the page is reloaded, which then takes it up again.
     const query = { notebook: this.name, language: this.language.value, onDisconnect: "continue" };
     try {
@@ -126,20 +128,15 @@ export class Session {
         },
         onConnection: (connected) => (x.connected.value = connected),
         onEvent: (e) => {
-          if (e.type === "start") this.noteStart(e.start, e.restart);
+          if (e.type === "start") this.kernel.started(e.start, e.restart);
           x.take(e);
         },
       });
     } catch (err) {
+      if (!x.location) this.noteLocation(id, null);
       x.fail(err);
     }
     return x.exit?.status === "exited" && x.exit.exitCode === 0;
-  }
-
-  private noteStart(start?: string, why?: string): void {
-    if (start === "restarted") this.kernel.value = `The kernel was started anew${why ? `: ${why}` : ""}. The variables of before are gone.`;
-    if (start === "woken") this.kernel.value = "The notebook was asleep; its variables are all there.";
-    if (start === "fresh") this.kernel.value = "";
   }
 
   async runAll(): Promise<void> {
@@ -163,9 +160,7 @@ export class Session {
   }
 
   async restart(): Promise<void> {
-    if (await this.steer("DELETE", "/notebook", "The kernel could not be restarted")) {
-      this.kernel.value = "The kernel was restarted. The next cell finds no variables.";
-    }
+    if (await this.steer("DELETE", "/notebook", "The kernel could not be restarted")) this.kernel.restarted();
   }
 
   private async steer(method: string, path: string, failed: string): Promise<boolean> {

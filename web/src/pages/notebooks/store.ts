@@ -65,5 +65,6 @@ export function nameProblem(name: string): string | undefined {
   if (!name.trim()) return "A notebook needs a name";
   if (new TextEncoder().encode(name).length > 128) return "The name is too long";
   if (/[\x00-\x1f\x7f/]/.test(name)) return "A name has no slash and no control characters";
+  if (/^\.+$/.test(name.trim())) return "A name is more than dots";
   return undefined;
 }

@@ -23,6 +23,7 @@ export default function RunPage() {
   useShortcuts([
     { keys: "Mod+Enter", does: "Run the code", run, inText: true },
     { keys: "Mod+.", does: "Stop what runs", run: stop, inText: true },
+    { keys: "Escape Tab", does: "Leave the editor" },
   ]);
   return (
     <Page title="Run" class="run" tools={<Tools running={running} showStdin={showStdin} onStdin={() => setShowStdin(!showStdin)} />}>

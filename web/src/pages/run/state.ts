@@ -3,7 +3,7 @@ import { effect, signal } from "@preact/signals";
 import { cancel, runCode } from "../../api/run";
 import { remember, remembered } from "../../frame/memory";
 import { tellError } from "../../frame/notices";
-import { attach } from "../../output/attach";
+import { asked, attach } from "../../output/attach";
 import { Execution } from "../../output/execution";
 import { examples } from "./examples";
 
@@ -50,7 +50,7 @@ export async function run(): Promise<void> {
   // What runs goes on when the page is reloaded, which then takes it up again. A
   // fresh sandbox ends with its visitor.
   const query = { language: language.value, fresh: fresh.value, onDisconnect: fresh.value ? undefined : "continue" };
-  remember("run.execution", undefined);
+  remember("run.execution", fresh.value ? undefined : asked);
   try {
     await runCode("/run", query, { code: code.value[language.value] ?? "", stdin: stdin.value }, {
       signal: leaving.signal,
@@ -62,6 +62,7 @@ export async function run(): Promise<void> {
       onEvent: (e) => x.take(e),
     });
   } catch (err) {
+    if (!x.location) remember("run.execution", undefined);
     x.fail(err);
   }
 }

@@ -8,6 +8,7 @@ import { useShortcuts } from "../../frame/keys";
 import { go, href, place } from "../../frame/router";
 import { Page } from "../../frame/shell";
 import { duration } from "../../output/output";
+import { visible } from "../../output/visible";
 import { Icon } from "../../ui/icon";
 import { type Shown, group, pieces } from "./group";
 
@@ -20,6 +21,7 @@ export default function SearchPage() {
   const q = asked(place.value.query);
   const [outcome, busy] = useSearch(q);
   const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.focus(), []);
   useShortcuts([{ keys: "/", does: "Search", run: () => input.current?.select() }]);
   const ask = (change: Partial<Question>) => go(href("search", address({ ...q, ...change })), true);
   return (
@@ -89,7 +91,6 @@ function Term(props: { q: Question; busy: boolean; input: { current: HTMLInputEl
           placeholder="Search in your files"
           value={props.q.q}
           onInput={(e) => props.ask({ q: e.currentTarget.value })}
-          autofocus
         />
         {props.busy && <span class="spinner" role="status" aria-label="Searching" />}
       </div>
@@ -135,7 +136,7 @@ function OutcomeView({ outcome }: { outcome: Outcome }) {
         <section class="card hit" key={g.path}>
           <h2>
             <Icon name="file" />
-            <a href={href(`files/${g.path}`, {}, `L${g.blocks[0]![0]!.line}`)}>{g.path}</a>
+            <a href={href(`files/${g.path}`, {}, `L${g.blocks[0]![0]!.line}`)}>{visible(g.path)}</a>
             <span class="badge">{g.matches}</span>
           </h2>
           {g.blocks.map((block) => (
@@ -161,7 +162,7 @@ function summary(found: Found, files: number): string {
 function LineLink({ path, line, question: q }: { path: string; line: Shown; question: Question }) {
   const parts = line.matched ? pieces(line.text, q.q, { fixed: !!q.fixed, ignoreCase: !!q.ignoreCase, word: !!q.word }) : [line.text];
   return (
-    <a class="line" href={href(`files/${path}`, {}, `L${line.line}`)} title={`${path}, line ${line.line}`}>
+    <a class="line" href={href(`files/${path}`, {}, `L${line.line}`)} title={`${visible(path)}, line ${line.line}`}>
       <span class="number">{line.line}</span>
       <span class={line.matched ? "text" : "text beside"}>
         {line.offset ? "…" : ""}

@@ -5,7 +5,8 @@ import { type Signal, signal } from "@preact/signals";
 import { plain } from "../../output/log";
 import type { Watch } from "./watch";
 
-const perStep = 20_000; // lines looked at before others get their turn
+const perLook = 500; // lines between looks at the clock
+const atOnce = 10; // milliseconds of looking before others get their turn
 const most = 10_000; // lines found
 
 export class Find {
@@ -35,15 +36,17 @@ export class Find {
     if (!term || this.found.value.length >= most) return;
     const from = Math.max(this.seen - log.dropped, 0);
     // The last line may still grow.
-    const to = Math.min(from + perStep, log.lines.length - (this.watch.live.value ? 1 : 0));
+    const end = log.lines.length - (this.watch.live.value ? 1 : 0);
+    const until = performance.now() + atOnce;
     const found: number[] = [];
-    for (let i = from; i < to; i++) {
+    let i = from;
+    for (; i < end && (i % perLook > 0 || performance.now() < until); i++) {
       if (plain(log.lines[i]!.text).toLowerCase().includes(term)) found.push(i + log.dropped);
     }
-    this.seen = Math.max(to, from) + log.dropped;
+    this.seen = i + log.dropped;
     if (found.length) this.found.value = [...this.found.value, ...found].slice(0, most);
     if (this.current.value < 0 && this.found.value.length) this.current.value = 0;
-    if (to - from === perStep) this.timer = window.setTimeout(() => this.step(), 0);
+    if (i < end) this.timer = window.setTimeout(() => this.step(), 0);
   }
 
   move(by: number): void {

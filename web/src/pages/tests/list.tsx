@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 import { ApiError } from "../../api/http";
 import { type Run, listRuns, startRun, verdict } from "../../api/tests";
@@ -73,6 +73,8 @@ function Form() {
   const [typed, setTyped] = useState<Typed>(remembered<Typed>("tests") ?? { repository: "", ref: "", command: "", artifacts: "" });
   const [failed, setFailed] = useState<ApiError>();
   const [busy, setBusy] = useState(false);
+  const repository = useRef<HTMLInputElement>(null);
+  useEffect(() => repository.current?.focus(), []);
   const field = (name: keyof Typed) => ({
     value: typed[name],
     onInput: (e: { currentTarget: HTMLInputElement }) => {
@@ -103,7 +105,7 @@ function Form() {
     <form class="test-form card" onSubmit={start}>
       <label class="field wide">
         <span>Repository</span>
-        <input class="input mono" required placeholder="https://…/you/project.git" spellcheck={false} autofocus {...field("repository")} />
+        <input class="input mono" required placeholder="https://…/you/project.git" spellcheck={false} ref={repository} {...field("repository")} />
       </label>
       <label class="field">
         <span>Branch, tag or commit</span>

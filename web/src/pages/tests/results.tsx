@@ -6,12 +6,12 @@ export function Results({ results: r, disagree }: { results: TestResults; disagr
   return (
     <section class="results card" aria-label="Results">
       <div class="counts">
-        <Count n={r.passed} word="passed" look={r.passed ? "good" : ""} />
         <Count n={r.failed} word="failed" look={r.failed ? "bad" : ""} />
+        <Count n={r.passed} word="passed" look={r.passed ? "good" : ""} />
         {r.skipped > 0 && <Count n={r.skipped} word="skipped" look="" />}
         {r.todo > 0 && <Count n={r.todo} word="to do" look="" />}
         <span class="faint">
-          {r.total} tests by {r.framework}
+          {r.total} {r.total === 1 ? "test" : "tests"} by {r.framework}
           {r.durationMs ? `, ${duration(r.durationMs)}` : ""}
         </span>
       </div>

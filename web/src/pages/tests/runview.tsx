@@ -5,11 +5,14 @@ import { tellError } from "../../frame/notices";
 import { go, href } from "../../frame/router";
 import { Page } from "../../frame/shell";
 import { duration } from "../../output/output";
+import { visible } from "../../output/visible";
 import { Icon } from "../../ui/icon";
 import { bytes } from "../files/tree";
 import { LogView } from "./logview";
 import { Results } from "./results";
 import { Watch } from "./watch";
+
+const usual = "npm ci && npm test"; // the command of runs for which none was given
 
 /** One run, live or long ago. */
 export function RunView({ id }: { id: string }) {
@@ -82,7 +85,8 @@ function Summary({ run, watch: w }: { run: Run; watch: Watch }) {
 function Tools({ run }: { run: Run }) {
   const again = async () => {
     try {
-      const next = await startRun({ repository: run.repository, ref: run.ref });
+      const command = run.command === usual ? undefined : run.command;
+      const next = await startRun({ repository: run.repository, ref: run.ref, command });
       go(href(`tests/${next.id}`));
     } catch (err) {
       tellError("It could not be run again", err);
@@ -112,7 +116,7 @@ function Artifacts({ run }: { run: Run }) {
     <section class="artifacts" aria-label="Files that the run left">
       {run.artifacts.map((a) => (
         <a class="button small" href={a.url} download>
-          <Icon name="download" /> {a.name} <span class="faint">{bytes(a.size)}</span>
+          <Icon name="download" /> {visible(a.name)} <span class="faint">{bytes(a.size)}</span>
         </a>
       ))}
     </section>

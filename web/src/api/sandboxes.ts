@@ -1,0 +1,41 @@
+import { request, requestJSON } from "./http";
+
+export interface Sandbox {
+  app: string;
+  name: string;
+  state: "starting" | "running" | "stopping" | "hibernated" | "stopped";
+  createdAt: string;
+  lastUsed: string;
+  sleepsAt?: string; // when it goes to disk, if nobody uses it
+  destroyedAt?: string; // when it is destroyed with its files, likewise
+  memoryBytes: number;
+  diskBytes: number;
+}
+
+export type Which = Pick<Sandbox, "app" | "name">;
+
+export interface SandboxPage {
+  sandboxes: Sandbox[];
+  next?: number; // to ask for what follows with
+}
+
+const path = "/v1/sandboxes";
+
+/** Lists sandboxes, the last used first. */
+export function listSandboxes(after?: number, signal?: AbortSignal): Promise<SandboxPage> {
+  return requestJSON(path, { query: { after }, signal });
+}
+
+/** Puts a sandbox to disk with all that runs in it. */
+export async function hibernate({ app, name }: Which): Promise<void> {
+  await request(`${path}/hibernate`, { method: "POST", query: { app, name } });
+}
+
+export async function wake({ app, name }: Which): Promise<void> {
+  await request(`${path}/wake`, { method: "POST", query: { app, name } });
+}
+
+/** Ends a sandbox, with its files. */
+export async function destroy({ app, name }: Which): Promise<void> {
+  await request(path, { method: "DELETE", query: { app, name, files: true } });
+}

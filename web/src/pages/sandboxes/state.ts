@@ -1,0 +1,77 @@
+// The sandboxes as the gateway last told them, asked again while they are shown.
+
+import { type Signal, signal } from "@preact/signals";
+
+import { ApiError } from "../../api/http";
+import { type Sandbox, type Which, destroy, hibernate, listSandboxes, wake } from "../../api/sandboxes";
+import { confirm } from "../../frame/dialog";
+import { tell, tellError } from "../../frame/notices";
+import { visible } from "../../output/visible";
+import { appName, loss } from "./words";
+
+const again = 3000; // milliseconds between looks
+const mostPages = 20; // of the list that are asked for
+
+export const sandboxes: Signal<Sandbox[] | undefined> = signal(undefined);
+export const more = signal(false); // there are others that are not shown
+export const failed: Signal<ApiError | undefined> = signal(undefined);
+/** Sandboxes that something is being done to, by their keys. */
+export const busy = signal<ReadonlySet<string>>(new Set());
+
+export function key({ app, name }: Which): string {
+  return `${app}/${name}`;
+}
+
+/** Looks again and again until the signal ends it. */
+export async function watch(end: AbortSignal): Promise<void> {
+  while (!end.aborted) {
+    if (!document.hidden) await look(end);
+    await new Promise((done) => setTimeout(done, again));
+  }
+}
+
+async function look(end?: AbortSignal): Promise<void> {
+  try {
+    const all: Sandbox[] = [];
+    let next: number | undefined;
+    for (let i = 0; i < mostPages && (i === 0 || next); i++) {
+      const page = await listSandboxes(next, end);
+      all.push(...page.sandboxes);
+      next = page.next;
+    }
+    sandboxes.value = all;
+    more.value = !!next;
+    failed.value = undefined;
+  } catch (err) {
+    if (!end?.aborted) failed.value = err instanceof ApiError ? err : new ApiError(String(err), "unknown", 0);
+  }
+}
+
+export function sleepNow(s: Sandbox): Promise<void> {
+  return act(s, () => hibernate(s), "could not be put to sleep");
+}
+
+export function wakeNow(s: Sandbox): Promise<void> {
+  return act(s, () => wake(s), "could not be woken");
+}
+
+export async function destroyAsked(s: Sandbox): Promise<void> {
+  if (!(await confirm(`Destroy ${called(s)}?`, loss(s), "Destroy"))) return;
+  await act(s, () => destroy(s), "could not be destroyed", "was destroyed");
+}
+
+async function act(s: Sandbox, does: () => Promise<void>, wrong: string, done?: string): Promise<void> {
+  busy.value = new Set([...busy.value, key(s)]);
+  try {
+    await does();
+    if (done) tell(`${called(s)} ${done}`);
+  } catch (err) {
+    tellError(`${called(s)} ${wrong}`, err);
+  }
+  await look();
+  busy.value = new Set([...busy.value].filter((k) => k !== key(s)));
+}
+
+function called(s: Which): string {
+  return `${appName(s.app)} “${visible(s.name)}”`;
+}
