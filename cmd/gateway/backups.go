@@ -14,6 +14,7 @@ import (
 	"sandgate/handlers/notebook"
 	"sandgate/internal/backups"
 	"sandgate/internal/objects"
+	"sandgate/internal/quota"
 	"sandgate/internal/store"
 	"sandgate/sandboxclient"
 )
@@ -69,12 +70,13 @@ const openObjectsTime = time.Minute
 
 // openBackups makes the engine of backups. The function it returns waits for the
 // end of its reaper.
-func openBackups(cfg Config, client *sandboxclient.Client, records *store.Store, kept objectStore, log *slog.Logger) (*backups.Engine, func() error) {
+func openBackups(cfg Config, client *sandboxclient.Client, records *store.Store, kept objectStore, book *quota.Book, log *slog.Logger) (*backups.Engine, func() error) {
 	engine := backups.New(backups.Options{
 		Open:      func(ref sandboxclient.Ref) backups.Sandbox { return client.Sandbox(ref) },
 		Records:   records,
 		Retention: records,
 		Objects:   kept,
+		Room:      roomFor(book, records),
 		MaxBytes:  int64(cfg.MaxBackup),
 		Logger:    log,
 	})

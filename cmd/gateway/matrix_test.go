@@ -106,10 +106,12 @@ func TestMatrix(t *testing.T) {
 	}
 	defer records.Close()
 	api, owner := everyRoute(t, records)
+	seen := map[string]bool{}
 	for _, who := range callers {
 		authorization := who.authorization(t, records)
 		for _, r := range api.Routes() {
 			name := strings.Replace(r.Method, "HEAD", "GET", 1) + " " + r.Path
+			seen[name] = true
 			kind, ok := matrix[name]
 			if !ok {
 				t.Fatalf("%s is not in the matrix: say who may use it", name)
@@ -130,6 +132,11 @@ func TestMatrix(t *testing.T) {
 			if w.Code == 204 && kind != forAll && *owner != who.owner {
 				t.Errorf("%s: %s works for %q", who.name, name, *owner)
 			}
+		}
+	}
+	for name := range matrix {
+		if !seen[name] {
+			t.Errorf("there is no route %s any more", name)
 		}
 	}
 }

@@ -20,6 +20,22 @@ type runCounter interface {
 	CountUnfinishedRuns(ctx context.Context, owner string) (int, error)
 }
 
+// backupWeigher tells what an owner's backups take.
+type backupWeigher interface {
+	BackupBytes(ctx context.Context, owner string) (int64, error)
+}
+
+// roomFor says why an owner may keep no further backup.
+func roomFor(book *quota.Book, backups backupWeigher) func(ctx context.Context, owner string) error {
+	return func(ctx context.Context, owner string) error {
+		has, err := backups.BackupBytes(ctx, owner)
+		if err != nil {
+			return err
+		}
+		return book.Objects(owner, has)
+	}
+}
+
 // withinQuotas gives the routes as they are for owners who may not have all that
 // the gateway has.
 func withinQuotas(all []route, book *quota.Book, runs runCounter) []route {

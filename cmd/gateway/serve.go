@@ -164,7 +164,7 @@ func openClient(ctx context.Context, cfg Config, log *slog.Logger, registry prom
 		return opened{}, nil, err
 	}
 	undo.add(kept.Close)
-	keeper, closeBackups := openBackups(cfg, client, records, kept, log)
+	keeper, closeBackups := openBackups(cfg, client, records, kept, quotas, log)
 	undo.add(closeBackups)
 	engine, closeRuns, err := openRuns(ctx, cfg, client, records, kept, keeper, outside.policy, log, registry)
 	if err != nil {
@@ -196,6 +196,7 @@ func newClient(cfg Config, driver sandboxclient.Driver, records sandboxclient.Re
 		QueueTime:      cfg.QueueTime,
 		ContextEnv:     cfg.contextEnv(),
 		Warmth:         cfg.warmth(),
+		Pool:           cfg.Pool,
 		Egress:         out.gate,
 		Logger:         log,
 		Observe:        newOperations(registry).observe,

@@ -24,6 +24,9 @@ func (e *Engine) Create(ctx context.Context, ref sandboxclient.Ref, req Request,
 	if err := req.check(); err != nil {
 		return Backup{}, err
 	}
+	if err := e.opts.Room(ctx, ref.Owner); err != nil {
+		return Backup{}, err
+	}
 	b := Backup{ID: uuid.NewString(), Owner: ref.Owner, App: ref.App, Name: ref.Name, Dir: req.Dir, Label: req.Label}
 	defer e.begin(b.ID)()
 	archive, err := e.opts.Open(ref).Archive(ctx, req.Dir, sandboxclient.ArchiveOptions{Excludes: req.Excludes, Gitignore: req.Gitignore})

@@ -71,6 +71,9 @@ type Options struct {
 	Retention Retention
 	Objects   Objects
 
+	// Room says why an owner may keep no further backup; nil: anybody may.
+	Room func(ctx context.Context, owner string) error
+
 	MaxBytes int64 // of one archive; 0: 16 GiB
 	Logger   *slog.Logger
 }
@@ -91,6 +94,9 @@ func New(opts Options) *Engine {
 	}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opts.Room == nil {
+		opts.Room = func(context.Context, string) error { return nil }
 	}
 	return &Engine{opts: opts, making: make(map[string]bool)}
 }

@@ -8,3 +8,10 @@ func (s *Store) CountUnfinishedRuns(ctx context.Context, owner string) (int, err
 	err := s.db.QueryRowContext(ctx, `SELECT COUNT(*) FROM runs WHERE owner = $1 AND ended_at IS NULL`, owner).Scan(&n)
 	return n, wrap("count runs", err)
 }
+
+// BackupBytes tells what the objects of an owner's backups take.
+func (s *Store) BackupBytes(ctx context.Context, owner string) (int64, error) {
+	var n int64
+	err := s.db.QueryRowContext(ctx, `SELECT COALESCE(SUM(size), 0) FROM backups WHERE owner = $1`, owner).Scan(&n)
+	return n, wrap("weigh backups", err)
+}
