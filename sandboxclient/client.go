@@ -51,6 +51,7 @@ type Options struct {
 	QueueTime  time.Duration // how long a start waits for its turn; 0: 10 seconds
 	ContextEnv map[string]string
 	Warmth     Warmth
+	Pool       int    // sandboxes that run warm for who comes next
 	Egress     Egress // nil: no sandbox reaches anything outside
 
 	// Wanted says of an ephemeral sandbox that an earlier gateway left whether
@@ -119,12 +120,14 @@ type Client struct {
 	executions executions
 	arrivals   arrivals
 	census     *census
-	describer  Describer  // nil: the driver lacks the power
-	roomer     Roomer     // likewise
-	egresser   Egresser   // likewise
-	hibernator Hibernator // likewise
-	templater  Templater  // likewise
-	gauge      Gauge      // likewise
+	describer  Describer     // nil: the driver lacks the power
+	roomer     Roomer        // likewise
+	egresser   Egresser      // likewise
+	hibernator Hibernator    // likewise
+	templater  Templater     // likewise
+	assigner   Assigner      // likewise
+	refill     chan struct{} // holds one when the pool lacks a sandbox
+	gauge      Gauge         // likewise
 
 	mu      sync.Mutex
 	lives   map[ID]*lifecycle // those that run, start or end
@@ -142,12 +145,14 @@ func New(opts Options) *Client {
 	gauge, _ := opts.Driver.(Gauge)
 	hibernator, _ := opts.Driver.(Hibernator)
 	templater, _ := opts.Driver.(Templater)
+	assigner, _ := opts.Driver.(Assigner)
 	if hibernator == nil || !hibernator.CanHibernate() {
-		hibernator, templater = nil, nil
+		hibernator, templater, assigner = nil, nil, nil
 	}
 	return &Client{
 		opts: opts, lives: make(map[ID]*lifecycle), census: newCensus(opts),
-		describer: describer, roomer: roomer, egresser: egresser, hibernator: hibernator, templater: templater, gauge: gauge,
+		describer: describer, roomer: roomer, egresser: egresser, hibernator: hibernator, templater: templater, assigner: assigner, gauge: gauge,
+		refill: make(chan struct{}, 1),
 	}
 }
 

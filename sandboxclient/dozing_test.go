@@ -14,6 +14,7 @@ type dozing struct {
 	forgetful string // why what sleeps cannot be woken
 	loses     bool   // what is on its way to sleep
 	usage     int64  // of memory, of each that runs
+	assigned  int    // by Assign
 }
 
 // A dream is what is left of a sandbox that sleeps.
@@ -26,6 +27,8 @@ type dream struct {
 var (
 	_ Hibernator = (*dozing)(nil)
 	_ Gauge      = (*dozing)(nil)
+	_ Templater  = (*dozing)(nil)
+	_ Assigner   = (*dozing)(nil)
 )
 
 func newDozing() *dozing {
@@ -125,4 +128,25 @@ func (d *dozing) Usage(id ID) Usage {
 		return Usage{}
 	}
 	return Usage{MemoryBytes: d.usage}
+}
+
+func (d *dozing) HasTemplate(Spec) bool { return true }
+
+func (d *dozing) MakeTemplate(context.Context, Spec) error { panic("there is one") }
+
+// Assign gives a box another id.
+func (d *dozing) Assign(_ context.Context, from, to ID) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	b := d.boxes[from]
+	switch {
+	case b == nil || !b.alive():
+		return errors.New("it is gone")
+	case d.boxes[to] != nil || d.dreams[to].started:
+		return ErrExists
+	}
+	delete(d.boxes, from)
+	d.boxes[to] = b
+	d.assigned++
+	return nil
 }

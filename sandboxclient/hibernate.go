@@ -71,3 +71,10 @@ func (e *LostError) Error() string {
 }
 
 func (e *LostError) Unwrap() error { return e.Err }
+
+// An Assigner is the power of a driver to give a running sandbox another id.
+type Assigner interface {
+	// Assign gives the sandbox from, with its workspace, to an id that has nothing
+	// yet; ErrExists when it has.
+	Assign(ctx context.Context, from, to ID) error
+}

@@ -196,14 +196,14 @@ func (l *lifecycle) enterAndCreate(ctx context.Context) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	link, err := l.enterAndCreateCounted(ctx)
+	link, err := l.enterAndCreateCounted(ctx, isNew)
 	if err != nil && isNew {
 		l.forget()
 	}
 	return link, err
 }
 
-func (l *lifecycle) enterAndCreateCounted(ctx context.Context) (*link, error) {
+func (l *lifecycle) enterAndCreateCounted(ctx context.Context, isNew bool) (*link, error) {
 	census := l.client.census
 	if err := l.client.enter(ctx, l.ref.Owner); err != nil {
 		return nil, err
@@ -212,7 +212,7 @@ func (l *lifecycle) enterAndCreateCounted(ctx context.Context) (*link, error) {
 		census.leave(l.ref.Owner)
 		return nil, &Error{Code: CodeUnavailable, Message: "The gateway is stopping", RetryAfter: 5 * time.Second}
 	}
-	link, err := l.create(ctx)
+	link, err := l.create(ctx, isNew)
 	if err != nil {
 		census.leave(l.ref.Owner)
 	}
@@ -231,7 +231,7 @@ func (l *lifecycle) forget() {
 }
 
 // create makes the sandbox; what fails half-way is destroyed again.
-func (l *lifecycle) create(ctx context.Context) (*link, error) {
+func (l *lifecycle) create(ctx context.Context, isNew bool) (*link, error) {
 	c := l.client
 	now := time.Now()
 	record := Record{ID: l.id, Ref: l.ref, CreatedAt: now, LastUsed: now}
@@ -240,6 +240,9 @@ func (l *lifecycle) create(ctx context.Context) (*link, error) {
 	}
 	spec := c.spec(l.id, l.ref)
 	link, lost := l.wake(ctx, spec)
+	if link == nil && isNew {
+		link = l.claim(ctx, spec)
+	}
 	if link != nil {
 		return link, nil
 	}

@@ -90,7 +90,8 @@ func (c *Client) makeRoom(ctx context.Context, owner string) bool {
 	return false
 }
 
-// idleFirst gives the sandboxes that last and are idle, longest first.
+// idleFirst gives the sandboxes that are idle and last, longest first; before
+// them those of the pool, which nobody misses.
 func (c *Client) idleFirst(owner string) []*lifecycle {
 	type idle struct {
 		life  *lifecycle
@@ -98,12 +99,16 @@ func (c *Client) idleFirst(owner string) []*lifecycle {
 	}
 	var found []idle
 	for _, l := range c.all() {
-		if l.ref.Ephemeral || (owner != "" && l.ref.Owner != owner) {
+		if (l.ref.Ephemeral && l.ref.App != poolApp) || (owner != "" && l.ref.Owner != owner) {
 			continue
 		}
 		l.mu.Lock()
 		if l.flight == nil && l.idleLocked(0)() {
-			found = append(found, idle{l, l.lastUsed})
+			since := l.lastUsed
+			if l.ref.App == poolApp {
+				since = time.Time{}
+			}
+			found = append(found, idle{l, since})
 		}
 		l.mu.Unlock()
 	}

@@ -234,7 +234,7 @@ func (c *Client) reapIdle(ctx context.Context, l *lifecycle) {
 	if err := l.saveIfRunning(ctx); err != nil {
 		c.opts.Logger.Error("last use was not recorded", "sandbox", l.id, "error", err)
 	}
-	if !l.idle(c.opts.SleepAfter) || c.stillWorks(ctx, l) {
+	if l.ref.App == poolApp || !l.idle(c.opts.SleepAfter) || c.stillWorks(ctx, l) {
 		return
 	}
 	why := fmt.Sprintf("idle for %s", c.opts.SleepAfter)

@@ -35,7 +35,7 @@ type Warmth struct {
 // spec is what the driver is told of a sandbox.
 func (c *Client) spec(id ID, ref Ref) Spec {
 	spec := Spec{ID: id, Limits: c.opts.limitsOf(ref.App)}
-	if c.templater != nil && slices.Contains(c.opts.Warmth.Apps, ref.App) {
+	if c.templater != nil && (ref.App == poolApp || slices.Contains(c.opts.Warmth.Apps, ref.App)) {
 		spec.Template = c.templateName()
 	}
 	return spec
@@ -60,9 +60,11 @@ func (c *Client) Prepare(ctx context.Context) {
 		if err := c.prepare(ctx); err != nil && ctx.Err() == nil {
 			c.opts.Logger.Error("no template could be made: fresh sandboxes begin cold", "error", err)
 		}
+		c.fill(ctx)
 		select {
 		case <-ctx.Done():
 			return
+		case <-c.refill:
 		case <-tick.C:
 		}
 	}

@@ -97,6 +97,10 @@ func checkNumbers(wrong *problems, c Config) {
 	if c.MaxMemory != 0 {
 		atLeast("max-memory", float64(c.MaxMemory), 128<<20, "128MiB, or 0 for no limit")
 	}
+	atLeast("pool", float64(c.Pool), 0, "0")
+	if c.Pool >= c.MaxRunning {
+		wrong.addf("pool: %d sandboxes would leave no place for others among the %d that may run", c.Pool, c.MaxRunning)
+	}
 	atLeast("max-sandboxes", float64(c.MaxSandboxes), 1, "1")
 	atLeast("max-requests", float64(c.MaxRequests), 1, "1")
 	atLeast("max-viewers", float64(c.MaxViewers), 1, "1")

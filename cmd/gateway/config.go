@@ -47,6 +47,7 @@ type Config struct {
 
 	WorkspaceSize size
 
+	Pool         int
 	Preload      []string
 	PythonEngine string
 
@@ -108,6 +109,7 @@ func defaults() Config {
 		OpenFiles:     limits.OpenFiles,
 		TmpSize:       size(limits.TmpBytes),
 		WorkspaceSize: size(limits.WorkspaceBytes),
+		Pool:          1,
 		PythonEngine:  "auto",
 
 		EgressDefaultHosts: true,

@@ -11,19 +11,17 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"sandgate/sandboxclient"
 )
 
 const cgroupRoot = "/sys/fs/cgroup"
 
 // cgroupsPath is flat and our own, so that nothing is left when it is removed.
-func cgroupsPath(id sandboxclient.ID) string { return "/sandgate-" + string(id) }
+func cgroupsPath(name instance) string { return "/sandgate-" + string(name) }
 
 // cgroups are the sandbox's directories that exist: one on a unified host, one
 // for each hierarchy otherwise.
-func cgroups(id sandboxclient.ID) []string {
-	name := cgroupsPath(id)
+func cgroups(of instance) []string {
+	name := cgroupsPath(of)
 	own, _ := filepath.Glob(filepath.Join(cgroupRoot, name))
 	each, _ := filepath.Glob(filepath.Join(cgroupRoot, "*", name))
 	return append(own, each...)
@@ -33,8 +31,8 @@ func cgroups(id sandboxclient.ID) []string {
 // whose kernel it is. Version 1 of cgroups counts that apart from its memory,
 // without a limit, and one sandbox could slow down everybody's connections;
 // version 2 counts it as memory. No runtime sets it any more.
-func limitSockets(id sandboxclient.ID, memory int64) error {
-	path := filepath.Join(cgroupRoot, "memory", cgroupsPath(id), "memory.kmem.tcp.limit_in_bytes")
+func limitSockets(name instance, memory int64) error {
+	path := filepath.Join(cgroupRoot, "memory", cgroupsPath(name), "memory.kmem.tcp.limit_in_bytes")
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -59,17 +57,17 @@ const cgroupPoll = 5 * time.Millisecond
 
 // clearCgroups kills what still runs in the sandbox's cgroups and removes them.
 // The runtime does so itself when all is well; this is for when it cannot.
-func clearCgroups(ctx context.Context, id sandboxclient.ID) error {
+func clearCgroups(ctx context.Context, name instance) error {
 	tick := time.NewTicker(cgroupPoll)
 	defer tick.Stop()
 	for {
-		left, err := removeCgroups(cgroups(id))
+		left, err := removeCgroups(cgroups(name))
 		if left == 0 {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%d cgroups of %s are left: %w", left, id, errors.Join(err, context.Cause(ctx)))
+			return fmt.Errorf("%d cgroups of %s are left: %w", left, name, errors.Join(err, context.Cause(ctx)))
 		case <-tick.C:
 		}
 	}

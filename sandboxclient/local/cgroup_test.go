@@ -19,7 +19,7 @@ func makeCgroup(t *testing.T) string {
 		if _, err := os.Stat(filepath.Join(root, "cgroup.procs")); err != nil {
 			continue
 		}
-		dir := filepath.Join(root, cgroupsPath(testID))
+		dir := filepath.Join(root, cgroupsPath(instance(testID)))
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -43,11 +43,11 @@ func TestClearCgroups_killsAndRemoves(t *testing.T) {
 	}()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	if err := clearCgroups(ctx, testID); err != nil {
+	if err := clearCgroups(ctx, instance(testID)); err != nil {
 		t.Fatal(err)
 	}
 	<-ended
-	if left := cgroups(testID); len(left) > 0 {
+	if left := cgroups(instance(testID)); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }
@@ -55,7 +55,7 @@ func TestClearCgroups_killsAndRemoves(t *testing.T) {
 func TestClearCgroups_none(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := clearCgroups(ctx, testID); err != nil {
+	if err := clearCgroups(ctx, instance(testID)); err != nil {
 		t.Error(err)
 	}
 }
@@ -69,24 +69,24 @@ func TestClearCgroups_endsWithItsContext(t *testing.T) {
 	t.Cleanup(func() { _ = errors.Join(os.Remove(child), os.Remove(dir)) })
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := clearCgroups(ctx, testID); !errors.Is(err, context.DeadlineExceeded) {
+	if err := clearCgroups(ctx, instance(testID)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("clear: %v, want the context's error", err)
 	}
 }
 
 func TestLimitSockets(t *testing.T) {
 	needRoot(t)
-	if err := limitSockets(testID, 1<<30); err != nil {
+	if err := limitSockets(instance(testID), 1<<30); err != nil {
 		t.Errorf("of what has no such limit: %v", err)
 	}
-	dir := filepath.Join(cgroupRoot, "memory", cgroupsPath(testID))
+	dir := filepath.Join(cgroupRoot, "memory", cgroupsPath(instance(testID)))
 	if err := os.Mkdir(dir, 0o755); errors.Is(err, os.ErrNotExist) {
 		return // version 2 counts sockets as memory
 	} else if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.Remove(dir) })
-	if err := limitSockets(testID, 1<<30); err != nil {
+	if err := limitSockets(instance(testID), 1<<30); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(filepath.Join(dir, "memory.kmem.tcp.limit_in_bytes"))

@@ -56,7 +56,7 @@ func (c Config) check() error {
 func longestSocket(state string) int {
 	id := sandboxclient.ID(strings.Repeat("a", 26))
 	l := layout{filepath.Clean(state)}
-	return max(len(socketPath(l.link(id))), len(filepath.Join(l.runtimeRoot(kindRunsc), "runsc-"+string(id)+".sock")))
+	return max(len(socketPath(l.link(instance(id)))), len(filepath.Join(l.runtimeRoot(kindRunsc), "runsc-"+string(id)+".sock")))
 }
 
 func executable(what, path string) error {

@@ -83,7 +83,7 @@ func (d *Driver) claim(id sandboxclient.ID) error {
 }
 
 // A launcher has the runtime start a sandbox from its bundle.
-type launcher = func(ctx context.Context, id sandboxclient.ID, bundle string) error
+type launcher = func(ctx context.Context, name instance, bundle string) error
 
 // start does what can fail half-way. The link's directory comes before the
 // runtime, since it is mounted; the link itself after it, as sandboxd tries until
@@ -92,18 +92,18 @@ func (d *Driver) start(ctx context.Context, spec sandboxclient.Spec, launch laun
 	if err := d.disks.open(ctx, spec.ID, spec.Limits.WorkspaceBytes); err != nil {
 		return fmt.Errorf("make workspace: %w", err)
 	}
-	if err := makeLinkDir(d.layout.link(spec.ID)); err != nil {
+	if err := makeLinkDir(d.layout.link(instance(spec.ID))); err != nil {
 		return fmt.Errorf("make link: %w", err)
 	}
 	bundle := d.layout.bundle(spec.ID)
 	if err := d.writeSpec(spec, bundle); err != nil {
 		return fmt.Errorf("write bundle: %w", err)
 	}
-	if err := launch(ctx, spec.ID, bundle); err != nil {
+	if err := launch(ctx, instance(spec.ID), bundle); err != nil {
 		return fmt.Errorf("%s: %w", d.engine.kind, err)
 	}
 	if d.engine.kind == kindRunc {
-		if err := limitSockets(spec.ID, spec.Limits.MemoryBytes); err != nil {
+		if err := limitSockets(instance(spec.ID), spec.Limits.MemoryBytes); err != nil {
 			return fmt.Errorf("limit sockets: %w", err)
 		}
 	}

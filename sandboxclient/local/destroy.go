@@ -39,11 +39,12 @@ func (d *Driver) destroy(ctx context.Context, id sandboxclient.ID, workspace san
 
 // stop ends everything but what is asleep.
 func (d *Driver) stop(ctx context.Context, id sandboxclient.ID, workspace sandboxclient.Workspace) error {
-	if err := d.end(ctx, id); err != nil {
+	name := d.layout.instanceOf(id)
+	if err := d.end(ctx, id, name); err != nil {
 		return err
 	}
 	d.forget(id)
-	if err := os.RemoveAll(d.layout.link(id)); err != nil {
+	if err := os.RemoveAll(d.layout.link(name)); err != nil {
 		return err
 	}
 	if err := d.disks.close(ctx, id, workspace); err != nil {
@@ -67,25 +68,25 @@ func (d *Driver) forget(id sandboxclient.ID) {
 // processes are killed by what the driver itself knows of them, the record and
 // the cgroup: this works when the runtime's state is lost or corrupt, and is
 // quicker than asking.
-func (d *Driver) end(ctx context.Context, id sandboxclient.ID) error {
-	if err := d.kill(ctx, id); err != nil {
+func (d *Driver) end(ctx context.Context, id sandboxclient.ID, name instance) error {
+	if err := d.kill(ctx, id, name); err != nil {
 		return err
 	}
-	if err := d.dismiss(ctx, id); err != nil {
+	if err := d.dismiss(ctx, name); err != nil {
 		return err
 	}
-	return d.removeRuntimeState(id)
+	return d.removeRuntimeState(name)
 }
 
 // dismiss has the runtime forget a dead sandbox. Its refusal is no obstacle:
 // there is nothing left that its state was about.
-func (d *Driver) dismiss(ctx context.Context, id sandboxclient.ID) error {
-	if len(d.layout.runtimeState(d.engine.kind, id)) == 0 {
+func (d *Driver) dismiss(ctx context.Context, name instance) error {
+	if len(d.layout.runtimeState(d.engine.kind, name)) == 0 {
 		return nil
 	}
-	err := d.engine.delete(ctx, id)
+	err := d.engine.delete(ctx, name)
 	if refusal, ok := errors.AsType[*refusalError](err); ok {
-		d.log.WarnContext(ctx, "the runtime cannot delete a dead sandbox: removing its state", "sandbox", id, "err", refusal)
+		d.log.WarnContext(ctx, "the runtime cannot delete a dead sandbox: removing its state", "sandbox", name, "err", refusal)
 		return nil
 	}
 	return err
@@ -94,9 +95,9 @@ func (d *Driver) dismiss(ctx context.Context, id sandboxclient.ID) error {
 // removeRuntimeState removes what runtimes leave of a sandbox that has ended:
 // the locks of a create that was cancelled, a state that it cannot read, or one
 // of the other runtime, which the gateway was started with before.
-func (d *Driver) removeRuntimeState(id sandboxclient.ID) error {
+func (d *Driver) removeRuntimeState(name instance) error {
 	for _, k := range []kind{kindRunsc, kindRunc} {
-		for _, path := range d.layout.runtimeState(k, id) {
+		for _, path := range d.layout.runtimeState(k, name) {
 			if err := os.RemoveAll(path); err != nil {
 				return err
 			}
@@ -107,11 +108,11 @@ func (d *Driver) removeRuntimeState(id sandboxclient.ID) error {
 
 // kill ends the sandbox's first process, which takes the others along, and
 // whatever is left in its cgroups.
-func (d *Driver) kill(ctx context.Context, id sandboxclient.ID) error {
+func (d *Driver) kill(ctx context.Context, id sandboxclient.ID, name instance) error {
 	if record, err := readRecord(d.layout.bundle(id)); err == nil {
 		if err := record.kill(ctx); err != nil {
 			return fmt.Errorf("kill process %d: %w", record.pid, err)
 		}
 	}
-	return clearCgroups(ctx, id)
+	return clearCgroups(ctx, name)
 }

@@ -11,8 +11,6 @@ import (
 	"strings"
 
 	runc "github.com/containerd/go-runc"
-
-	"sandgate/sandboxclient"
 )
 
 // An engine drives one runtime binary.
@@ -48,7 +46,7 @@ func runscArgs() []string {
 
 // run starts a sandbox and returns once its first process runs. What the
 // sandbox prints is dropped: a log that it can fill is a disk that it can fill.
-func (e *engine) run(ctx context.Context, id sandboxclient.ID, bundle string) error {
+func (e *engine) run(ctx context.Context, name instance, bundle string) error {
 	null, err := runc.NewNullIO()
 	if err != nil {
 		return err
@@ -57,7 +55,7 @@ func (e *engine) run(ctx context.Context, id sandboxclient.ID, bundle string) er
 	r := e.Runc
 	r.Log = filepath.Join(bundle, logName)
 	ctx = runc.WithExtraEnv(ctx, blanked(os.Environ())...)
-	_, err = r.Run(ctx, string(id), bundle, &runc.CreateOpts{
+	_, err = r.Run(ctx, string(name), bundle, &runc.CreateOpts{
 		IO:      null,
 		PidFile: filepath.Join(bundle, pidName),
 		Detach:  true,
@@ -97,15 +95,15 @@ func (e *refusalError) Unwrap() error { return e.err }
 
 // delete makes the runtime forget a sandbox whose processes have been killed.
 // What the runtime would not do is a refusalError.
-func (e *engine) delete(ctx context.Context, id sandboxclient.ID) error {
+func (e *engine) delete(ctx context.Context, name instance) error {
 	if err := executable("runtime", e.Command); err != nil {
 		return err
 	}
 	// Without force first: with it, runc waits a tenth of a second for processes
 	// that are gone already.
-	err := e.Delete(ctx, string(id), nil)
+	err := e.Delete(ctx, string(name), nil)
 	if err != nil && ctx.Err() == nil {
-		err = e.Delete(ctx, string(id), &runc.DeleteOpts{Force: true})
+		err = e.Delete(ctx, string(name), &runc.DeleteOpts{Force: true})
 	}
 	if err != nil && ctx.Err() == nil {
 		return &refusalError{fmt.Errorf("%s delete: %w", e.kind, err)}
@@ -117,16 +115,16 @@ func (e *engine) delete(ctx context.Context, id sandboxclient.ID) error {
 }
 
 // list names what the runtime believes to exist.
-func (e *engine) list(ctx context.Context) ([]sandboxclient.ID, error) {
+func (e *engine) list(ctx context.Context) ([]instance, error) {
 	containers, err := e.List(ctx)
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]sandboxclient.ID, 0, len(containers))
+	names := make([]instance, 0, len(containers))
 	for _, c := range containers {
-		ids = append(ids, sandboxclient.ID(c.ID))
+		names = append(names, instance(c.ID))
 	}
-	return ids, nil
+	return names, nil
 }
 
 // maxLog bounds how much of a runtime's log is read.

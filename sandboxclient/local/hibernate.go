@@ -26,7 +26,7 @@ func (d *Driver) Hibernate(ctx context.Context, id sandboxclient.ID, note []byte
 	dir := d.layout.checkpoint(id)
 	m, files, err := d.survey(id)
 	if err == nil {
-		err = d.checkpoints.admit(memoryUsed(id))
+		err = d.checkpoints.admit(memoryUsed(d.layout.instanceOf(id)))
 	}
 	if err == nil {
 		err = remake(dir)
@@ -98,10 +98,11 @@ func (d *Driver) freeze(ctx context.Context, id sandboxclient.ID, dir string, m 
 func (d *Driver) write(ctx context.Context, id sandboxclient.ID, dir string, m manifest, files []hostFile, compress bool) error {
 	// runsc does not know what to do with a socket that is open on both sides.
 	d.forget(id)
-	if err := removeFile(socketPath(d.layout.link(id))); err != nil {
+	name := d.layout.instanceOf(id)
+	if err := removeFile(socketPath(d.layout.link(name))); err != nil {
 		return err
 	}
-	if err := d.engine.checkpoint(ctx, id, d.layout.bundle(id), dir, compress); err != nil {
+	if err := d.engine.checkpoint(ctx, name, d.layout.bundle(id), dir, compress); err != nil {
 		return err
 	}
 	return writeManifest(dir, m, files)

@@ -12,10 +12,11 @@ import (
 //	sandboxes/<id>/workspace   the only durable tree, /workspace inside
 //	sandboxes/<id>/workspace.img
 //	                           the file system mounted there, if it has a size
-//	sandboxes/<id>/bundle      config.json, the process record, the runtime's log
+//	sandboxes/<id>/bundle      config.json, the process record, the runtime's log,
+//	                           and its instance if that is not the id
 //	sandboxes/<id>/checkpoint  its memory, while it is hibernated
 //	templates/<key>           the memory that fresh sandboxes start with
-//	run/<id>                   the link: socket and token, /run/sandgate inside
+//	run/<instance>             the link: socket and token, /run/sandgate inside
 //	run/runsc, run/runc        the runtimes' own state
 //	run/rootfs, run/etc        what all sandboxes share, read-only
 //	run/blank-<size>.img       an empty workspace to copy
@@ -60,17 +61,17 @@ func (l layout) waking(id sandboxclient.ID) string { return l.checkpoint(id) + "
 func (l layout) templates() string { return filepath.Join(l.state, "templates") }
 
 // runtimeState names what a runtime keeps about a sandbox.
-func (l layout) runtimeState(k kind, id sandboxclient.ID) []string {
-	pattern := string(id) // a directory
+func (l layout) runtimeState(k kind, name instance) []string {
+	pattern := string(name) // a directory
 	if k == kindRunsc {
-		pattern = "*" + string(id) + "*" // state, its lock, and a socket
+		pattern = "*" + string(name) + "*" // state, its lock, and a socket
 	}
 	paths, _ := filepath.Glob(filepath.Join(l.runtimeRoot(k), pattern)) // fails for malformed patterns only
 	return paths
 }
 
-func (l layout) link(id sandboxclient.ID) string {
-	return filepath.Join(l.run(), string(id))
+func (l layout) link(name instance) string {
+	return filepath.Join(l.run(), string(name))
 }
 
 // In a bundle.

@@ -149,26 +149,16 @@ func (d *Driver) unmountNetns() error {
 // List names every sandbox whose bundle is there, and what the runtime believes
 // to exist besides.
 func (d *Driver) List(ctx context.Context) ([]sandboxclient.ID, error) {
-	entries, err := os.ReadDir(d.layout.sandboxes())
+	known := d.known(ctx) // before the bundles, which are made first
+	ids, found, err := d.bundled()
 	if err != nil {
 		return nil, fmt.Errorf("list sandboxes: %w", err)
 	}
-	var ids []sandboxclient.ID
-	seen := map[sandboxclient.ID]bool{}
-	add := func(id sandboxclient.ID) {
-		if id.Valid() && !seen[id] {
-			seen[id] = true
+	for _, name := range known {
+		if id := sandboxclient.ID(name); id.Valid() && !found[name] {
+			found[name] = true
 			ids = append(ids, id)
 		}
-	}
-	for _, e := range entries {
-		id := sandboxclient.ID(e.Name())
-		if _, err := os.Lstat(d.layout.bundle(id)); err == nil {
-			add(id)
-		}
-	}
-	for _, id := range d.known(ctx) {
-		add(id)
 	}
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("list sandboxes: %w", context.Cause(ctx))
@@ -176,12 +166,33 @@ func (d *Driver) List(ctx context.Context) ([]sandboxclient.ID, error) {
 	return ids, nil
 }
 
+// bundled names the sandboxes whose bundle is there, and their instances. None
+// is assigned meanwhile.
+func (d *Driver) bundled() ([]sandboxclient.ID, map[instance]bool, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	entries, err := os.ReadDir(d.layout.sandboxes())
+	if err != nil {
+		return nil, nil, err
+	}
+	var ids []sandboxclient.ID
+	found := map[instance]bool{}
+	for _, e := range entries {
+		id := sandboxclient.ID(e.Name())
+		if _, err := os.Lstat(d.layout.bundle(id)); err == nil && id.Valid() {
+			ids = append(ids, id)
+			found[d.layout.instanceOf(id)] = true
+		}
+	}
+	return ids, found, nil
+}
+
 // known is what the runtime believes to exist. When it cannot tell, the bundles
 // must do: they are made before a sandbox and removed after it.
-func (d *Driver) known(ctx context.Context) []sandboxclient.ID {
-	ids, err := d.engine.list(ctx)
+func (d *Driver) known(ctx context.Context) []instance {
+	names, err := d.engine.list(ctx)
 	if err != nil && ctx.Err() == nil {
 		d.log.WarnContext(ctx, "the runtime cannot list its sandboxes", "err", err)
 	}
-	return ids
+	return names
 }

@@ -38,7 +38,7 @@ func (d *Driver) mounts(s sandboxclient.Spec) []specs.Mount {
 	return append(list,
 		bind(d.sandboxd, sandboxdPath, "ro"),
 		// Read-only, so that sandboxd can connect there and nothing else.
-		bind(d.layout.link(s.ID), wire.LinkDir, "ro", "noexec"),
+		bind(d.layout.link(instance(s.ID)), wire.LinkDir, "ro", "noexec"),
 		bind(d.layout.workspace(s.ID), "/workspace", "rw"),
 	)
 }

@@ -6,12 +6,10 @@ import (
 	"path/filepath"
 
 	runc "github.com/containerd/go-runc"
-
-	"sandgate/sandboxclient"
 )
 
 // checkpoint has runsc write a sandbox's memory to a directory, and end it.
-func (e *engine) checkpoint(ctx context.Context, id sandboxclient.ID, bundle, dir string, compress bool) error {
+func (e *engine) checkpoint(ctx context.Context, name instance, bundle, dir string, compress bool) error {
 	r := e.Runc
 	r.Log = filepath.Join(bundle, logName)
 	opts := &runc.CheckpointOpts{ImagePath: dir}
@@ -19,13 +17,13 @@ func (e *engine) checkpoint(ctx context.Context, id sandboxclient.ID, bundle, di
 		opts.ExtraArgs = []string{"--compression", "flate-best-speed"}
 	}
 	ctx = runc.WithExtraEnv(ctx, blanked(os.Environ())...)
-	return explain(ctx, r.Checkpoint(ctx, string(id), opts), r.Log)
+	return explain(ctx, r.Checkpoint(ctx, string(name), opts), r.Log)
 }
 
 // restorer gives a launcher that lets a sandbox begin with the memory in a
 // directory. What is not compressed is read while the sandbox runs already.
 func (e *engine) restorer(dir string) launcher {
-	return func(ctx context.Context, id sandboxclient.ID, bundle string) error {
+	return func(ctx context.Context, name instance, bundle string) error {
 		null, err := runc.NewNullIO()
 		if err != nil {
 			return err
@@ -34,7 +32,7 @@ func (e *engine) restorer(dir string) launcher {
 		r := e.Runc
 		r.Log = filepath.Join(bundle, logName)
 		ctx = runc.WithExtraEnv(ctx, blanked(os.Environ())...)
-		_, err = r.Restore(ctx, string(id), bundle, &runc.RestoreOpts{
+		_, err = r.Restore(ctx, string(name), bundle, &runc.RestoreOpts{
 			CheckpointOpts: runc.CheckpointOpts{ImagePath: dir},
 			IO:             null,
 			Detach:         true,

@@ -95,7 +95,7 @@ func (d *Driver) take(id sandboxclient.ID) (*sandbox, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", sandboxclient.ErrGone, err)
 	}
-	s, err := openSandbox(record, d.layout.link(id))
+	s, err := openSandbox(record, d.layout.link(d.layout.instanceOf(id)))
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func (d *Driver) spec(s sandboxclient.Spec) (*specs.Spec, error) {
 		Process:  firstProcess(s.Limits),
 		Mounts:   d.mounts(s),
 		Linux: &specs.Linux{
-			CgroupsPath: cgroupsPath(s.ID),
+			CgroupsPath: cgroupsPath(instance(s.ID)),
 			Namespaces:  namespaces(),
 			Resources:   resources(s.Limits),
 		},

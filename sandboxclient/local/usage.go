@@ -19,7 +19,7 @@ func (d *Driver) Usage(id sandboxclient.ID) sandboxclient.Usage {
 	if !id.Valid() {
 		return sandboxclient.Usage{}
 	}
-	usage := sandboxclient.Usage{MemoryBytes: memoryUsed(id), DiskBytes: blocksOf(d.layout.image(id))}
+	usage := sandboxclient.Usage{MemoryBytes: memoryUsed(d.layout.instanceOf(id)), DiskBytes: blocksOf(d.layout.image(id))}
 	if slept, err := d.Asleep(id); err == nil {
 		usage.DiskBytes += slept.Bytes
 	}
@@ -37,9 +37,9 @@ func blocksOf(path string) int64 {
 
 // memoryUsed is how much memory a sandbox has to itself: what could be taken
 // back at once, as pages of files on disk, does not count. 0 when it does not run.
-func memoryUsed(id sandboxclient.ID) int64 {
+func memoryUsed(name instance) int64 {
 	for _, dir := range []string{cgroupRoot, filepath.Join(cgroupRoot, "memory")} {
-		if used, ok := memoryStat(filepath.Join(dir, cgroupsPath(id), "memory.stat")); ok {
+		if used, ok := memoryStat(filepath.Join(dir, cgroupsPath(name), "memory.stat")); ok {
 			return used
 		}
 	}
