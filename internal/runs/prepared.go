@@ -142,7 +142,7 @@ var (
 // cannot be told.
 func (r *run) restoredCommit(ctx context.Context) string {
 	head := r.firstLine(ctx, "HEAD")
-	if branch := isBranch.FindStringSubmatch(head); branch != nil && !slashed(branch[1], "..") {
+	if branch := isBranch.FindStringSubmatch(head); len(branch) == 2 && !slashed(branch[1], "..") {
 		head = r.firstLine(ctx, branch[1])
 	}
 	if !isCommit.MatchString(head) {

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 )
@@ -35,11 +34,6 @@ func StartS3(t testing.TB) *S3Server {
 	}
 	s := &S3Server{AccessKey: "test", SecretKey: rand.Text(), t: t, dir: t.TempDir(), addr: freeAddress(t)}
 	s.Endpoint = "http://" + s.addr
-	for _, name := range []string{"buckets", "meta"} {
-		if err := os.Mkdir(filepath.Join(s.dir, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
 	s.Start()
 	t.Cleanup(s.Kill)
 	return s
@@ -48,8 +42,7 @@ func StartS3(t testing.TB) *S3Server {
 // Start starts the server again, with the content that it had.
 func (s *S3Server) Start() {
 	s.t.Helper()
-	s.cmd = exec.Command(Bin("versitygw"), "--port", s.addr, "--access", s.AccessKey, "--secret", s.SecretKey, "--quiet",
-		"posix", "--sidecar", filepath.Join(s.dir, "meta"), filepath.Join(s.dir, "buckets"))
+	s.cmd = exec.Command(Bin("versitygw"), "--port", s.addr, "--access", s.AccessKey, "--secret", s.SecretKey, "--quiet", "posix", s.dir)
 	s.cmd.Stderr = s.t.Output()
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatal(err)

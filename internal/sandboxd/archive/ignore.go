@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -72,9 +73,9 @@ func parsePattern(below, line string) (pattern, bool) {
 
 // excludes says whether an entry is left out.
 func (all patterns) excludes(name string, dir bool) bool {
-	for i := len(all) - 1; i >= 0; i-- {
-		if all[i].matches(name, dir) {
-			return !all[i].keeps
+	for _, p := range slices.Backward(all) {
+		if p.matches(name, dir) {
+			return !p.keeps
 		}
 	}
 	return false
@@ -111,7 +112,7 @@ func (all patterns) with(dir directory, name string) patterns {
 	if name == "." {
 		name = ""
 	}
-	all = all[:len(all):len(all)] // what is added is for this directory alone
+	all = slices.Clip(all) // what is added is for this directory alone
 	lines := bufio.NewScanner(io.LimitReader(f, maxIgnoreFile))
 	for lines.Scan() && len(all) < maxPatterns {
 		if p, ok := parsePattern(name, lines.Text()); ok {
