@@ -9,7 +9,7 @@ import (
 
 // comparisons lists what is measured, in the order of the table.
 func (l *lab) comparisons(cold bool) []comparison {
-	all := slices.Concat(l.runs(), l.transfers(), l.searches(), l.streams(), l.tests(), l.attacks(), l.throughput())
+	all := slices.Concat(l.runs(), l.identities(), l.transfers(), l.searches(), l.streams(), l.tests(), l.attacks(), l.throughput(), l.pages())
 	if cold {
 		all = append(all, l.coldStart())
 	}

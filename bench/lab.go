@@ -24,7 +24,8 @@ type lab struct {
 	plain    *plainServer
 	http     *http.Client
 	inside   *inside
-	judge    *judge // nil until something is compared with it
+	judge    *judge  // nil until something is compared with it
+	owners   *owners // nil until they are wanted
 	ping     sample
 	fresh    int // notebooks named so far
 
@@ -89,6 +90,11 @@ func (l *lab) close() {
 	}
 	if l.git != nil {
 		l.git.close()
+	}
+	if l.owners != nil {
+		if err := l.owners.Stop(ctx); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+		}
 	}
 	_ = os.RemoveAll(l.dir)
 }
