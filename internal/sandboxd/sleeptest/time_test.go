@@ -72,7 +72,7 @@ func TestWake_executionGoesOn(t *testing.T) {
 	id, seen := s.begin(wire.RunRequest{Context: context0(wire.Python), Code: code}, func(e wire.Event) bool { return e.Type == wire.EventStdout })
 	s.sleepFor(gap)
 	rest := s.follow(id, seen.last)
-	if seen.output != "one\n" || rest.output != "two\n" || rest.result != "done" || rest.exit.ExitCode != 0 {
+	if seen.output != "one\n" || rest.output != "two\n" || rest.result != "'done'" || rest.exit.ExitCode != 0 {
 		t.Errorf("before %q, after %q, %s, %+v", seen.output, rest.output, rest.result, rest.exit)
 	}
 	if awake := time.Since(began) - gap; rest.exit.DurationMS > float64(awake.Milliseconds()) {
