@@ -39,7 +39,8 @@ func (e *Engine) Create(ctx context.Context, ref sandboxclient.Ref, req Request,
 	}
 	b.CreatedAt = now()
 	b.ExpiresAt = b.CreatedAt.Add(req.TTL)
-	if err := e.opts.Records.SaveBackup(ctx, b); err != nil {
+	// Whoever left by now finds it in the list; a record must not be there by half.
+	if err := e.opts.Records.SaveBackup(context.WithoutCancel(ctx), b); err != nil {
 		return Backup{}, errors.Join(err, e.withdraw(ctx, b.ID))
 	}
 	e.opts.Logger.Info("backup made", "backup", b.ID, "app", b.App, "bytes", b.Size, "files", b.Files)

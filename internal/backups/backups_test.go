@@ -1,0 +1,247 @@
+package backups_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sandgate/internal/backups"
+	"sandgate/internal/objects"
+	"sandgate/internal/sandboxtest"
+	"sandgate/internal/store"
+	"sandgate/sandboxclient"
+)
+
+func TestMain(m *testing.M) { os.Exit(sandboxtest.Main(m)) }
+
+// A shop is an engine with all that it works on.
+type shop struct {
+	*backups.Engine
+	t       *testing.T
+	client  *sandboxclient.Client
+	records *store.Store
+	objects *objects.Local
+	dir     string // of the objects
+}
+
+func openShop(t *testing.T, change ...func(*backups.Options)) shop {
+	t.Helper()
+	s := shop{t: t, client: sandboxtest.Client(t), dir: filepath.Join(t.TempDir(), "objects")}
+	var err error
+	if s.records, err = store.Open(t.Context(), filepath.Join(t.TempDir(), "db")); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.records.Close() })
+	if s.objects, err = objects.Open(s.dir); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.objects.Close() })
+	opts := backups.Options{
+		Open:    func(ref sandboxclient.Ref) backups.Sandbox { return s.client.Sandbox(ref) },
+		Records: s.records, Retention: s.records, Objects: s.objects,
+	}
+	for _, c := range change {
+		c(&opts)
+	}
+	s.Engine = backups.New(opts)
+	return s
+}
+
+var (
+	adas = sandboxclient.Ref{Owner: "ada", App: "files", Name: "files"}
+	bobs = sandboxclient.Ref{Owner: "bob", App: "files", Name: "files"}
+)
+
+func (s shop) write(ref sandboxclient.Ref, path, content string) {
+	s.t.Helper()
+	if _, err := s.client.Sandbox(ref).WriteFile(s.t.Context(), path, strings.NewReader(content), sandboxclient.WriteOptions{}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s shop) wantFile(ref sandboxclient.Ref, path, want string) {
+	s.t.Helper()
+	f, err := s.client.Sandbox(ref).ReadFile(s.t.Context(), path, sandboxclient.ReadOptions{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer f.Body.Close()
+	if got, err := io.ReadAll(f.Body); err != nil || string(got) != want {
+		s.t.Errorf("%s is %q, %v; want %q", path, got, err, want)
+	}
+}
+
+func (s shop) create(ref sandboxclient.Ref, req backups.Request) backups.Backup {
+	s.t.Helper()
+	b, err := s.Create(s.t.Context(), ref, req, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return b
+}
+
+func (s shop) wantObjects(want int) {
+	s.t.Helper()
+	n := 0
+	for _, err := range s.objects.List(s.t.Context(), "") {
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		n++
+	}
+	if n != want {
+		s.t.Errorf("%d objects, want %d", n, want)
+	}
+}
+
+func wantCode(t *testing.T, err error, code sandboxclient.Code) {
+	t.Helper()
+	if err == nil || sandboxclient.CodeOf(err) != code {
+		t.Errorf("got error %v, want %s", err, code)
+	}
+}
+
+func TestCreateAndRestore(t *testing.T) {
+	s := openShop(t)
+	s.write(adas, "app/file", "first")
+	var told int
+	b, err := s.Create(t.Context(), adas, backups.Request{Dir: "app", Label: "one"}, func(done, _ int64) { told++ })
+	if err != nil || told == 0 {
+		t.Fatalf("%v, told %d times", err, told)
+	}
+	if b.Owner != "ada" || b.Dir != "/workspace/app" || b.Files != 1 || b.Content != 5 || b.ExpiresAt.Sub(b.CreatedAt) != backups.DefaultTTL {
+		t.Errorf("%+v", b)
+	}
+	s.write(adas, "app/file", "second")
+	restored, err := s.Restore(t.Context(), b.ID, adas, "", nil)
+	if err != nil || restored.Dir != "/workspace/app" || restored.Files != 1 {
+		t.Fatalf("%+v, %v", restored, err)
+	}
+	s.wantFile(adas, "app/file", "first")
+	if _, err := s.Restore(t.Context(), b.ID, adas, "other/place", nil); err != nil {
+		t.Fatal(err)
+	}
+	s.wantFile(adas, "other/place/file", "first")
+	_, err = s.Restore(t.Context(), b.ID, bobs, "", nil)
+	wantCode(t, err, sandboxclient.CodeNotFound)
+	wantCode(t, s.Delete(t.Context(), "bob", b.ID), sandboxclient.CodeNotFound)
+	s.wantObjects(1)
+	if err := s.Delete(t.Context(), "ada", b.ID); err != nil {
+		t.Fatal(err)
+	}
+	s.wantObjects(0)
+}
+
+// What is not the archive that was stored is not restored, and nothing changes.
+func TestRestore_damaged(t *testing.T) {
+	s := openShop(t)
+	s.write(adas, "app/file", "packed")
+	b := s.create(adas, backups.Request{Dir: "app"})
+	s.write(adas, "app/file", "what was")
+	object := filepath.Join(s.dir, "backups", b.ID)
+	whole, err := os.ReadFile(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipped := bytes.Clone(whole)
+	flipped[len(flipped)/2] ^= 1
+	for name, content := range map[string][]byte{
+		"flipped": flipped, "cut": whole[:len(whole)-1], "longer": append(bytes.Clone(whole), 0), "empty": {}, "gone": nil,
+	} {
+		if err := os.Remove(object); err != nil {
+			t.Fatal(err)
+		}
+		if content != nil {
+			if err := os.WriteFile(object, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := s.Restore(t.Context(), b.ID, adas, "", nil)
+		if err == nil {
+			t.Errorf("%s: was restored", name)
+		}
+		s.wantFile(adas, "app/file", "what was")
+		if err := os.WriteFile(object, whole, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestCreate_leavesNothingOfWhatFails(t *testing.T) {
+	s := openShop(t, func(o *backups.Options) { o.MaxBytes = 1000 })
+	s.write(adas, "large", strings.Repeat("0123456789abcdef", 10)+string(noise(100_000)))
+	_, err := s.Create(t.Context(), adas, backups.Request{}, nil)
+	wantCode(t, err, sandboxclient.CodeTooLarge)
+	_, err = s.Create(t.Context(), adas, backups.Request{Dir: "missing"}, nil)
+	wantCode(t, err, sandboxclient.CodeNotFound)
+	_, err = s.Create(t.Context(), adas, backups.Request{Dir: "../x"}, nil)
+	wantCode(t, err, sandboxclient.CodeInvalid)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := s.Create(ended, adas, backups.Request{}, nil); err == nil {
+		t.Error("made for nobody")
+	}
+	s.wantObjects(0)
+	if list, _, err := s.List(t.Context(), "ada", backups.Filter{}, 10); err != nil || len(list) != 0 {
+		t.Errorf("%v, %v", list, err)
+	}
+}
+
+func noise(n int) []byte {
+	b := make([]byte, n)
+	x := uint32(1)
+	for i := range b {
+		x = x*1664525 + 1013904223
+		b[i] = byte(x >> 24)
+	}
+	return b
+}
+
+func TestExpire(t *testing.T) {
+	s := openShop(t)
+	s.write(adas, "file", "x")
+	short := s.create(adas, backups.Request{TTL: time.Second})
+	long := s.create(adas, backups.Request{TTL: time.Hour})
+	wait := time.NewTimer(time.Until(short.ExpiresAt))
+	<-wait.C
+	_, err := s.Restore(t.Context(), short.ID, adas, "", nil)
+	wantCode(t, err, sandboxclient.CodeNotFound)
+	s.Expire(t.Context())
+	s.wantObjects(1)
+	if _, err := s.Get(t.Context(), "ada", short.ID); !errors.Is(err, backups.ErrNotFound) {
+		t.Errorf("%v", err)
+	}
+	if _, err := s.Get(t.Context(), "ada", long.ID); err != nil {
+		t.Error(err)
+	}
+}
+
+// Objects without a record go, and records without an object.
+func TestReconcile(t *testing.T) {
+	s := openShop(t)
+	s.write(adas, "file", "x")
+	kept := s.create(adas, backups.Request{})
+	if _, err := s.objects.Put(t.Context(), "backups/orphan", strings.NewReader("x")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.objects.Put(t.Context(), "runs/1/log", strings.NewReader("x")); err != nil {
+		t.Fatal(err)
+	}
+	lost := kept
+	lost.ID, lost.CreatedAt = "lost", kept.CreatedAt.Add(-2*time.Hour)
+	if err := s.records.SaveBackup(t.Context(), lost); err != nil {
+		t.Fatal(err)
+	}
+	s.Reconcile(t.Context())
+	s.wantObjects(2)
+	list, _, err := s.List(t.Context(), "ada", backups.Filter{}, 10)
+	if err != nil || len(list) != 1 || list[0].ID != kept.ID {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
