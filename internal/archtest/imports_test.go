@@ -78,10 +78,10 @@ var rules = []rule{
 	},
 	{
 		name:   "runs",
-		binds:  []string{"sandgate/internal/runs"},
+		binds:  []string{"sandgate/internal/runs", "sandgate/internal/backups"},
 		never:  []string{echo, prometheus, "database/sql", sqlite, store, sandboxd},
 		linked: true,
-		why:    "the engine of test runs knows neither the web nor the database",
+		why:    "the engines of test runs and of backups know neither the web nor the database",
 	},
 	{
 		name:   "identity",

@@ -12,7 +12,10 @@
 // served; when the line is full, Start is exhausted. Each run that is not ended
 // has one goroutine, which ends with it or with the engine. A phase is one
 // execution in the run's sandbox; a command of the visitor's own takes the
-// place of install and test, and is phase test. The sandbox is destroyed with
+// place of install and test, and is phase test. A backup takes the place of the
+// clone, as phase restore, and of the install where dependencies are there; what
+// was prepared can be kept, as phase backup. These two are no executions: an
+// engine that finds one begun does it again. The sandbox is destroyed with
 // its workspace once results and artifacts have been read.
 //
 // # Events
@@ -22,7 +25,7 @@
 //
 //	start     run, repository, ref, command
 //	queued    position: 1 is the next one
-//	phase     phase, state: started (command) or ended (durationMs, exitCode, status, commit)
+//	phase     phase, state: started (command) or ended (durationMs, exitCode, status, commit, backup)
 //	stdout    data: of every phase
 //	stderr    data
 //	warning   code, message
