@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/time/rate"
 
@@ -141,7 +142,8 @@ func (b *Book) Objects(owner string, has int64) error {
 	}
 	b.refused.WithLabelValues(class, "objects").Inc()
 	return sandboxclient.Errorf(sandboxclient.CodeNoSpace,
-		"Your backups fill %d MiB, and may fill %d: delete one that is not needed any more", has>>20, limits.Objects>>20)
+		"Your backups fill %s, and may fill %s: delete one that is not needed any more",
+		humanize.IBytes(uint64(has)), humanize.IBytes(uint64(limits.Objects)))
 }
 
 // Limited says whether some class bounds what is counted in the database.
