@@ -181,12 +181,18 @@ func (h *handle) MakeDir(ctx context.Context, _ string) (sandboxclient.FileInfo,
 	return sandboxclient.FileInfo{}, err
 }
 
+// aDirectory is the content of a file that is none.
+const aDirectory = "\x00a directory"
+
 func (h *handle) Stat(_ context.Context, path string) (sandboxclient.FileInfo, error) {
 	h.w.mu.Lock()
 	defer h.w.mu.Unlock()
 	content, ok := h.w.files[strings.TrimPrefix(path, appDir+"/")]
 	if !ok {
 		return sandboxclient.FileInfo{}, sandboxclient.Errorf(sandboxclient.CodeNotFound, "not there")
+	}
+	if content == aDirectory {
+		return sandboxclient.FileInfo{Type: wire.TypeDirectory}, nil
 	}
 	return sandboxclient.FileInfo{Type: wire.TypeFile, Size: int64(len(content)), Modified: time.Now()}, nil
 }
