@@ -64,6 +64,7 @@ func (h *Handler) SignIn(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	forget(c)
 	c.SetCookie(cookie)
 	return httpapi.JSON(c, http.StatusOK, tell(id))
 }
@@ -90,6 +91,10 @@ func (h *Handler) SignOut(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	forget(c)
 	c.SetCookie(cookie)
 	return c.NoContent(http.StatusNoContent)
 }
+
+// forget has the browser drop what it keeps of the one before.
+func forget(c echo.Context) { c.Response().Header().Set("Clear-Site-Data", `"cache"`) }

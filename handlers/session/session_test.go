@@ -60,7 +60,7 @@ func TestSignIn(t *testing.T) {
 
 func TestSignOut(t *testing.T) {
 	w, err := do(New(door{}).SignOut, http.MethodDelete, "")
-	if err != nil || w.Code != http.StatusNoContent || w.Header().Get("Set-Cookie") != "c=; Max-Age=0" {
+	if err != nil || w.Code != http.StatusNoContent || w.Header().Get("Set-Cookie") != "c=; Max-Age=0" || w.Header().Get("Clear-Site-Data") != `"cache"` {
 		t.Errorf("%v %d %v", err, w.Code, w.Header())
 	}
 }
