@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"sandgate/internal/sandboxd/awake"
 	"sandgate/internal/sandboxd/codecontext"
 	"sandgate/internal/sandboxd/execution"
 	"sandgate/internal/sandboxd/kernel"
@@ -71,9 +72,9 @@ func (s *server) deleteContext(w http.ResponseWriter, r *http.Request) error {
 }
 
 // interpreters starts kernels for code contexts.
-func interpreters(starter shim.Starter, b *background) codecontext.StartFunc {
+func interpreters(starter shim.Starter, clock *awake.Clock, b *background) codecontext.StartFunc {
 	return func(ctx context.Context, spec codecontext.Spec) (codecontext.Started, error) {
-		k, err := kernel.Start(ctx, starter, kernel.Spec(spec))
+		k, err := kernel.Start(ctx, starter, clock, kernel.Spec(spec))
 		if err != nil {
 			return codecontext.Started{}, err
 		}

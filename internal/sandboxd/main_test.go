@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sandgate/internal/sandboxd/awake"
 	"sandgate/internal/sandboxd/codecontext"
 	"sandgate/internal/sandboxd/execution"
 	"sandgate/internal/sandboxd/reaper"
@@ -80,7 +81,7 @@ func start(t *testing.T) *daemon {
 		t.Fatal(err)
 	}
 	pool := shim.NewPool("/proc/self/exe", "sandboxd-test", "shim")
-	d.server = newServer(log, files, execution.NewRegistry(execution.Options{Dir: d.inside}), pool, pool, echoInterpreter)
+	d.server = newServer(log, files, execution.NewRegistry(execution.Options{Dir: d.inside}), pool, pool, codecontext.NewSet(echoInterpreter, new(awake.Clock)))
 	h := httptest.NewServer(d.routes())
 	d.url = h.URL
 	t.Cleanup(func() {

@@ -76,7 +76,8 @@ func serve(log *slog.Logger) int {
 	clock := new(awake.Clock)
 	executions := execution.NewRegistry(execution.Options{Dir: workspaceDir, Memory: limit, Clock: clock})
 	left := new(background)
-	s := newServer(log, files, executions, pool, starter, interpreters(starter, left))
+	contexts := codecontext.NewSet(interpreters(starter, clock, left), clock)
+	s := newServer(log, files, executions, pool, starter, contexts)
 	s.background = left
 	gateway := link.New(wire.LinkDir, func(asleep time.Duration) {
 		clock.Slept(asleep)
@@ -98,14 +99,14 @@ func memoryLimit() (limit int64, told bool) {
 	return limit, told
 }
 
-func newServer(log *slog.Logger, files *workspace.Workspace, executions *execution.Registry, pool *shim.Pool, starter shim.Starter, start codecontext.StartFunc) *server {
+func newServer(log *slog.Logger, files *workspace.Workspace, executions *execution.Registry, pool *shim.Pool, starter shim.Starter, contexts *codecontext.Set) *server {
 	return &server{
 		log:        log,
 		started:    time.Now().UTC(),
 		pool:       pool,
 		starter:    starter,
 		executions: executions,
-		contexts:   codecontext.NewSet(start),
+		contexts:   contexts,
 		background: new(background),
 		files:      files,
 	}

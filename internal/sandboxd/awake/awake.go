@@ -26,12 +26,47 @@ func (c *Clock) Ask(look func()) { c.look.Store(&look) }
 // Slept tells that the process was asleep.
 func (c *Clock) Slept(d time.Duration) { c.slept.Add(int64(max(d, 0))) }
 
+// catchUp learns of a sleep that has ended.
+func (c *Clock) catchUp() {
+	if look := c.look.Load(); look != nil {
+		(*look)()
+	}
+}
+
+// A moment is one from which time awake is counted.
+type moment struct {
+	at    time.Time
+	slept int64 // by then
+}
+
+func (c *Clock) now() moment { return moment{time.Now(), c.slept.Load()} }
+
+// since gives the time awake, as far as is known of sleeps.
+func (c *Clock) since(m moment) time.Duration {
+	asleep := time.Duration(c.slept.Load() - m.slept)
+	return max(time.Since(m.at)-asleep, 0)
+}
+
+// noticeable is how long something has to take for it to be worth a look whether
+// the process was asleep meanwhile.
+const noticeable = time.Second
+
 // Stopwatch gives the time awake since the call.
 func (c *Clock) Stopwatch() (elapsed func() time.Duration) {
-	began, before := time.Now(), c.slept.Load()
+	began := c.now()
 	return func() time.Duration {
-		return max(time.Since(began)-time.Duration(c.slept.Load()-before), 0)
+		if time.Since(began.at) > noticeable {
+			c.catchUp()
+		}
+		return c.since(began)
 	}
+}
+
+// After is sent to after so much time awake.
+func (c *Clock) After(d time.Duration) <-chan time.Time {
+	over := make(chan time.Time, 1)
+	c.AfterFunc(d, func() { over <- time.Now() })
+	return over
 }
 
 // WithTimeout gives a context that ends with the cause after so much time awake.
@@ -46,10 +81,10 @@ func (c *Clock) WithTimeout(parent context.Context, d time.Duration, cause error
 
 // A Timer is to call a function.
 type Timer struct {
-	clock   *Clock
-	d       time.Duration
-	elapsed func() time.Duration
-	f       func()
+	clock *Clock
+	began moment
+	d     time.Duration
+	f     func()
 
 	mu      sync.Mutex
 	timer   *time.Timer
@@ -59,7 +94,7 @@ type Timer struct {
 // AfterFunc calls f after so much time awake, in a goroutine of its own, unless
 // the timer is stopped before.
 func (c *Clock) AfterFunc(d time.Duration, f func()) *Timer {
-	t := &Timer{clock: c, d: d, elapsed: c.Stopwatch(), f: f}
+	t := &Timer{clock: c, began: c.now(), d: d, f: f}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.timer = time.AfterFunc(d, t.fire)
@@ -76,9 +111,7 @@ func (t *Timer) Stop() {
 
 // fire calls the function, or waits for the rest of the time.
 func (t *Timer) fire() {
-	if look := t.clock.look.Load(); look != nil {
-		(*look)()
-	}
+	t.clock.catchUp()
 	if t.over() {
 		t.f()
 	}
@@ -90,7 +123,7 @@ func (t *Timer) over() bool {
 	if t.stopped {
 		return false
 	}
-	left := t.d - t.elapsed()
+	left := t.d - t.clock.since(t.began)
 	if left > 0 {
 		t.timer.Reset(left)
 	}

@@ -54,6 +54,37 @@ func TestWithTimeout_doesNotCountSleep(t *testing.T) {
 	})
 }
 
+// Whoever asks how long it took may be the first to run after a sleep.
+func TestStopwatch_learnsOfASleep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var c Clock
+		c.Ask(func() {
+			c.Ask(func() {})
+			c.Slept(time.Hour)
+		})
+		elapsed := c.Stopwatch()
+		time.Sleep(time.Hour + time.Second)
+		for range 2 {
+			if got := elapsed(); got != time.Second {
+				t.Errorf("%v elapsed", got)
+			}
+		}
+	})
+}
+
+func TestAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var c Clock
+		began := time.Now()
+		over := c.After(time.Minute)
+		asleep(&c, time.Hour)
+		<-over
+		if took := time.Since(began); took != time.Hour+time.Minute {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
 func TestWithTimeout_canceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c Clock

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sandgate/internal/sandboxd/awake"
 	"sandgate/internal/sandboxd/execution"
 	"sandgate/sandboxclient/wire"
 )
@@ -125,7 +126,7 @@ type rig struct {
 func inBubble(t *testing.T, test func(*rig)) {
 	synctest.Test(t, func(t *testing.T) {
 		j := new(journal)
-		r := &rig{T: t, journal: j, set: NewSet(j.start), execs: execution.NewRegistry(execution.Options{})}
+		r := &rig{T: t, journal: j, set: NewSet(j.start, new(awake.Clock)), execs: execution.NewRegistry(execution.Options{})}
 		test(r)
 		r.set.Close()
 	})

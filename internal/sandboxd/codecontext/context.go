@@ -147,7 +147,7 @@ func (c *codeContext) startWith(modules []string, bound time.Duration) ([]wire.F
 		spec = c.spec
 	})
 	spec.Preload = modules
-	ctx, cancel := context.WithTimeout(c.ctx, bound)
+	ctx, cancel := c.set.clock.WithTimeout(c.ctx, bound, context.DeadlineExceeded)
 	defer cancel()
 	started, err := c.set.start(ctx, spec)
 	if err != nil {
@@ -172,7 +172,7 @@ func (c *codeContext) explain(ctx context.Context, bound time.Duration, err erro
 	if e, ok := errors.AsType[*wire.Error](launch.Error(err)); ok {
 		return e
 	}
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		return fail(wire.CodeUnavailable, fmt.Sprintf("The %s interpreter did not start within %s", c.language, bound))
 	}
 	return fail(wire.CodeUnavailable, fmt.Sprintf("The %s interpreter did not start: %s", c.language, err))

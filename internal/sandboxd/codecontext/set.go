@@ -17,6 +17,7 @@ import (
 	"sync"
 	"unicode"
 
+	"sandgate/internal/sandboxd/awake"
 	"sandgate/internal/sandboxd/execution"
 	"sandgate/internal/sandboxd/launch"
 	"sandgate/sandboxclient/wire"
@@ -72,6 +73,7 @@ type Started struct {
 // A Set is the code contexts of a sandbox, in the order of their making.
 type Set struct {
 	start StartFunc
+	clock *awake.Clock
 
 	mu     sync.Mutex
 	all    []*codeContext
@@ -81,8 +83,8 @@ type Set struct {
 }
 
 // NewSet makes an empty set.
-func NewSet(start StartFunc) *Set {
-	return &Set{start: start, deleted: make(map[string]string)}
+func NewSet(start StartFunc, clock *awake.Clock) *Set {
+	return &Set{start: start, clock: clock, deleted: make(map[string]string)}
 }
 
 // Run queues the cell, in a context that is made if need be. On an error the

@@ -21,7 +21,7 @@ func (i *interruption) arrived() { i.again = nil }
 // interrupt begins to end the cell.
 func (r *run) interrupt() {
 	r.interruption.begun = true
-	r.interruption.grace = time.After(grace)
+	r.interruption.grace = r.k.clock.After(grace)
 	r.interruption.again = time.After(insistence)
 	r.signal()
 }

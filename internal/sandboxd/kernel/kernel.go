@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"sandgate/internal/sandboxd/awake"
 	"sandgate/internal/sandboxd/memory"
 	"sandgate/internal/sandboxd/shim"
 	"sandgate/sandboxclient/wire"
@@ -48,6 +49,7 @@ type Cell struct {
 // Kernel is a living interpreter. One cell runs at a time.
 type Kernel struct {
 	lang   language
+	clock  *awake.Clock
 	tree   shim.Tree
 	engine string
 	failed []wire.FailedPreload
@@ -69,11 +71,11 @@ type Kernel struct {
 
 // Start starts an interpreter and waits until it is ready, with its modules
 // imported.
-func Start(ctx context.Context, starter shim.Starter, spec Spec) (*Kernel, error) {
-	return startIn(ctx, programsDir, starter, spec)
+func Start(ctx context.Context, starter shim.Starter, clock *awake.Clock, spec Spec) (*Kernel, error) {
+	return startIn(ctx, programsDir, starter, clock, spec)
 }
 
-func startIn(ctx context.Context, dir string, starter shim.Starter, spec Spec) (*Kernel, error) {
+func startIn(ctx context.Context, dir string, starter shim.Starter, clock *awake.Clock, spec Spec) (*Kernel, error) {
 	lang, err := lookup(spec.Language)
 	if err != nil {
 		return nil, err
@@ -98,6 +100,7 @@ func startIn(ctx context.Context, dir string, starter shim.Starter, spec Spec) (
 	}
 	k := &Kernel{
 		lang:   lang,
+		clock:  clock,
 		tree:   tree,
 		pipes:  ours,
 		intake: newIntake(ours.stdout, ours.stderr, ours.replies, tree.Pid()),

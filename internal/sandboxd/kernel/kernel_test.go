@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"sandgate/internal/sandboxd/awake"
 	"sandgate/internal/sandboxd/shim"
 	"sandgate/sandboxclient/wire"
 )
@@ -37,10 +38,10 @@ func TestStart(t *testing.T) {
 func TestStart_fails(t *testing.T) {
 	spec := Spec{Language: wire.Python}
 	refuses := starterFunc(func(context.Context, shim.Command) (shim.Tree, error) { return nil, io.ErrUnexpectedEOF })
-	if _, err := startIn(t.Context(), t.TempDir(), refuses, spec); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := startIn(t.Context(), t.TempDir(), refuses, new(awake.Clock), spec); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("a starter's error: %v", err)
 	}
-	_, err := startIn(t.Context(), t.TempDir(), refuses, Spec{Language: "cobol"})
+	_, err := startIn(t.Context(), t.TempDir(), refuses, new(awake.Clock), Spec{Language: "cobol"})
 	if e, ok := errors.AsType[*wire.Error](err); !ok || e.Code != wire.CodeUnsupported {
 		t.Errorf("an unknown language: %v", err)
 	}
@@ -52,14 +53,14 @@ func TestStart_fails(t *testing.T) {
 		p.end(exited(1))
 		return tree, err
 	})
-	if _, err := startIn(t.Context(), t.TempDir(), breaks, spec); err == nil || !strings.Contains(err.Error(), "no module named site") {
+	if _, err := startIn(t.Context(), t.TempDir(), breaks, new(awake.Clock), spec); err == nil || !strings.Contains(err.Error(), "no module named site") {
 		t.Errorf("an interpreter that breaks: %v", err)
 	}
 
 	p = newProgram(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := startIn(ctx, t.TempDir(), p, spec); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := startIn(ctx, t.TempDir(), p, new(awake.Clock), spec); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("an interpreter that says nothing: %v", err)
 	}
 	await(t, p.Done())

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"sandgate/internal/sandboxd/awake"
 	"sandgate/internal/sandboxd/shim"
 	"sandgate/sandboxclient/wire"
 )
@@ -28,7 +29,7 @@ func startPreloading(t *testing.T, p *program, spec Spec, handle func(request st
 		return tree, err
 	})
 	spec.Dir = "/"
-	k, err := startIn(t.Context(), t.TempDir(), starter, spec)
+	k, err := startIn(t.Context(), t.TempDir(), starter, new(awake.Clock), spec)
 	if err == nil {
 		t.Cleanup(k.Close)
 	}
@@ -69,7 +70,7 @@ func TestStart_preloadingFails(t *testing.T) {
 		t.Error("started")
 		return nil, io.EOF
 	})
-	_, err := startIn(t.Context(), t.TempDir(), refuses, Spec{Language: wire.Bash, Preload: []string{"numpy"}})
+	_, err := startIn(t.Context(), t.TempDir(), refuses, new(awake.Clock), Spec{Language: wire.Bash, Preload: []string{"numpy"}})
 	if e, ok := errors.AsType[*wire.Error](err); !ok || e.Code != wire.CodeUnsupported {
 		t.Errorf("a language without modules: %v", err)
 	}

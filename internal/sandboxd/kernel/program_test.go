@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"sandgate/internal/sandboxd/awake"
 	"sandgate/internal/sandboxd/shim"
 	"sandgate/sandboxclient/wire"
 )
@@ -126,7 +127,7 @@ func startKernel(t *testing.T, p *program) *Kernel {
 		p.reply(`{"id":0,"pid":%d,"type":"ready","engine":"played"}`, programPid)
 		return tree, err
 	})
-	k, err := startIn(t.Context(), t.TempDir(), starter, Spec{Language: wire.Python, Dir: "/"})
+	k, err := startIn(t.Context(), t.TempDir(), starter, new(awake.Clock), Spec{Language: wire.Python, Dir: "/"})
 	if err != nil {
 		t.Fatal(err)
 	}
