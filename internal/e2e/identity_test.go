@@ -235,11 +235,16 @@ func TestAudit(t *testing.T) {
 	k.ask(alice, "POST", "/notebook?notebook=mine", "secret = 'needle'").has(200)
 	k.ask(alice, "PUT", "/files?path=needle", "needle").has(200)
 	k.ask(nil, "POST", "/run", "needle").has(401)
+	var link struct{ URL string }
+	if err := json.Unmarshal([]byte(k.ask(alice, "POST", "/v1/shares", `{"file":"needle"}`).has(201).body), &link); err != nil {
+		t.Fatal(err)
+	}
+	k.ask(nil, "GET", link.URL, "").is(200, "needle")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{`"owner":"alice"`, `"action":"POST /notebook"`, `"notebook":"mine"`, `"outcome":"unauthenticated"`, `"action":"PUT /files"`} {
+	for _, part := range []string{`"owner":"alice"`, `"action":"POST /notebook"`, `"notebook":"mine"`, `"outcome":"unauthenticated"`, `"action":"PUT /files"`, `"action":"GET /s/:token"`} {
 		if !strings.Contains(string(text), part) {
 			t.Errorf("%s is not in\n%s", part, text)
 		}

@@ -19,13 +19,14 @@ const maxTarget = 128
 // anything of a file, of code or of a term that is searched.
 var targets = []string{"notebook", "app", "name"}
 
-// tellAudit tells how a request ended. Pages are for everybody, and not told.
+// tellAudit tells how a request ended. What is for everybody is not told, but who
+// signs in is, and what a link of somebody's was used for.
 func (a *API) tellAudit(c echo.Context, end outcome) {
-	r := c.Request()
-	if a.audit == nil || a.public[r.Method+" "+c.Path()] && r.Method != http.MethodPost {
+	r, id := c.Request(), Identity(c)
+	forAll := a.public[r.Method+" "+c.Path()] && id.Owner == ""
+	if a.audit == nil || forAll && r.Method != http.MethodPost {
 		return
 	}
-	id := Identity(c)
 	remote, _, _ := net.SplitHostPort(r.RemoteAddr)
 	e := audit.Entry{
 		Time: time.Now(), Request: RequestID(c), Remote: remote,
