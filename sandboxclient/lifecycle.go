@@ -181,7 +181,7 @@ func (l *lifecycle) start() error {
 	link, err := l.enterAndCreate(ctx)
 	c.opts.Observe("start", observed(err), time.Since(began))
 	if err != nil {
-		c.opts.Logger.Error("sandbox did not start", "sandbox", l.id, "app", l.ref.App, "error", err)
+		c.opts.Logger.Log(ctx, levelOf(err), "sandbox did not start", "sandbox", l.id, "app", l.ref.App, "error", err)
 		return startError(l.id, err)
 	}
 	c.opts.Logger.Info("sandbox started", "sandbox", l.id, "app", l.ref.App, "took", time.Since(began))

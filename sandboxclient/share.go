@@ -1,6 +1,9 @@
 package sandboxclient
 
-import "time"
+import (
+	"log/slog"
+	"time"
+)
 
 // A Share is what one owner may have of the gateway's sandboxes. Zero: as much
 // as the gateway has.
@@ -58,4 +61,13 @@ func (c *census) uncountRunning(owner string) {
 	if c.runs[owner]--; c.runs[owner] <= 0 {
 		delete(c.runs, owner)
 	}
+}
+
+// levelOf says how much an operator should mind a start that failed: one too many
+// is what bounds are for.
+func levelOf(err error) slog.Level {
+	if code := CodeOf(err); code == CodeExhausted || code == CodeNoSpace {
+		return slog.LevelInfo
+	}
+	return slog.LevelError
 }

@@ -48,8 +48,12 @@ func beyond(address string) bool {
 	return err == nil && !loopback(host)
 }
 
-// goodKeys counts the keys that are good, without making a database.
+// goodKeys counts the keys that are good, if they are asked for, without making
+// a database.
 func goodKeys(ctx context.Context, cfg Config) int {
+	if cfg.Auth != authKeys {
+		return -1
+	}
 	if _, err := os.Stat(cfg.database()); err != nil {
 		return 0
 	}

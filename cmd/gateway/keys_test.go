@@ -119,7 +119,7 @@ func there(all []hazard) []string {
 
 func TestGoodKeys(t *testing.T) {
 	cfg := defaults()
-	cfg.StateDir = t.TempDir()
+	cfg.Auth, cfg.StateDir = authKeys, t.TempDir()
 	if n := goodKeys(t.Context(), cfg); n != 0 {
 		t.Error(n)
 	}
