@@ -37,8 +37,11 @@ func (c *codeContext) enqueue(x *execution.Execution, req wire.RunRequest) error
 	if len(c.queue) >= maxQueue {
 		return fail(wire.CodeExhausted, "Too many cells wait in this code context")
 	}
-	n.renew, n.env = c.warm, c.renewal
-	c.warm, c.renewal = false, nil
+	if c.warm {
+		n.renew, n.env = true, c.renewal
+		c.warm, c.renewal = false, nil
+		c.seen.CreatedAt = time.Now().UTC() // for whoever waits here, it is made now
+	}
 	c.queue = append(c.queue, n)
 	n.forget = context.AfterFunc(x.Context(), func() { c.leave(n) })
 	select {

@@ -65,6 +65,7 @@ func TestWarm_firstCellIsToldOfAFreshKernel(t *testing.T) {
 			r.Errorf("failed: %+v", warmed.Failed)
 		}
 		time.Sleep(time.Hour)
+		began := time.Now()
 		for i := range 2 {
 			x := r.must(r.request(wire.RunRequest{Context: spec(wire.Python), Code: "x"}))
 			if s := r.started(x); s.KernelStarted != (i == 0) || s.KernelStarts != 1 || s.Reason != "" {
@@ -73,6 +74,9 @@ func TestWarm_firstCellIsToldOfAFreshKernel(t *testing.T) {
 			if exit := r.exit(x); exit.ExecutionCount != i+1 {
 				r.Errorf("cell %d: %+v", i, exit)
 			}
+		}
+		if made := r.set.List()[0].CreatedAt; made.Before(began) {
+			r.Errorf("it is told to be older than its first cell: %v", made)
 		}
 		r.wantJournal("start:python import:numpy run:x renewed: run:x")
 	})

@@ -15,6 +15,7 @@ import (
 // A reader that is there when the sandbox falls asleep loses its connection, and
 // nothing else: it reads on from the number that it came to.
 func TestWake_readersResume(t *testing.T) {
+	t.Parallel()
 	s := newHost(t).start()
 	code := "import time\nfor i in range(200): print(i, flush=True); time.sleep(0.02)"
 	id, seen := s.begin(wire.RunRequest{Context: context0(wire.Python), Code: code}, func(e wire.Event) bool { return e.Type == wire.EventStdout })
@@ -67,6 +68,7 @@ func echoes(ctx context.Context, _ string, conn net.Conn) {
 // A connection to the outside breaks, as any does when its other end is gone, and
 // the way out is there again.
 func TestWake_wayOut(t *testing.T) {
+	t.Parallel()
 	s := newHost(t).start()
 	open := func() {
 		t.Helper()

@@ -20,6 +20,7 @@ func (s *sandbox) sleepFor(d time.Duration) {
 }
 
 func TestWake_clocks(t *testing.T) {
+	t.Parallel()
 	s := newHost(t).start()
 	number := func(code string) float64 {
 		t.Helper()
@@ -47,6 +48,7 @@ func TestWake_clocks(t *testing.T) {
 // Time asleep does not count: the user did not have it. Were it otherwise, the
 // cell would end when the sandbox wakes.
 func TestWake_deadlineOfACell(t *testing.T) {
+	t.Parallel()
 	s := newHost(t).start()
 	req := wire.RunRequest{Context: context0(wire.Python), Code: "import time; print('began', flush=True); time.sleep(1000)", TimeoutMS: 3000}
 	id, seen := s.begin(req, func(e wire.Event) bool { return e.Type == wire.EventStdout })
@@ -66,6 +68,7 @@ func TestWake_deadlineOfACell(t *testing.T) {
 // A program whose time has come while it slept goes on at once, and is told to
 // have taken what it took awake.
 func TestWake_executionGoesOn(t *testing.T) {
+	t.Parallel()
 	s := newHost(t).start()
 	began := time.Now()
 	code := "import time\nprint('one', flush=True); time.sleep(1.5); print('two')\n'done'"
@@ -83,6 +86,7 @@ func TestWake_executionGoesOn(t *testing.T) {
 // What an interrupted cell has started dies with it; what was left by cells
 // before it, and after the sandbox woke, does not.
 func TestWake_interruptEndsOnlyWhatTheCellStarted(t *testing.T) {
+	t.Parallel()
 	s := newHost(t).start()
 	s.cell("import subprocess, time; early = subprocess.Popen(['sleep', '1000'])")
 	if n := s.health().Background; n != 1 {
