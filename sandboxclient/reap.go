@@ -109,7 +109,7 @@ func (c *Client) Reap(ctx context.Context) {
 	defer idle.Stop()
 	vigil := time.NewTicker(vigilEvery)
 	defer vigil.Stop()
-	reconcile := time.NewTicker(reconcileEvery)
+	reconcile := time.NewTicker(c.reconcilePause())
 	defer reconcile.Stop()
 	for {
 		select {
@@ -132,6 +132,14 @@ const (
 	// a second before it is given up: a fork bomb makes it slow, not dead.
 	maxSilence = 3
 )
+
+// reconcilePause is a minute, or less where less matters.
+func (c *Client) reconcilePause() time.Duration {
+	if c.opts.Retention <= 0 {
+		return reconcileEvery
+	}
+	return min(reconcileEvery, max(c.opts.Retention/10, 100*time.Millisecond))
+}
 
 // watchOver asks a busy sandbox whether it lives. An idle one is asked by its
 // next request.

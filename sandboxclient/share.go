@@ -64,10 +64,13 @@ func (c *census) uncountRunning(owner string) {
 }
 
 // levelOf says how much an operator should mind a start that failed: one too many
-// is what bounds are for.
+// is what bounds are for, and a disk is full for everybody or for one owner.
 func levelOf(err error) slog.Level {
-	if code := CodeOf(err); code == CodeExhausted || code == CodeNoSpace {
+	switch CodeOf(err) {
+	case CodeExhausted:
 		return slog.LevelInfo
+	case CodeNoSpace:
+		return slog.LevelWarn
 	}
 	return slog.LevelError
 }

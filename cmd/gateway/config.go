@@ -47,6 +47,7 @@ type Config struct {
 
 	WorkspaceSize size
 
+	Warm         bool
 	Pool         int
 	Preload      []string
 	PythonEngine string
@@ -109,6 +110,7 @@ func defaults() Config {
 		OpenFiles:     limits.OpenFiles,
 		TmpSize:       size(limits.TmpBytes),
 		WorkspaceSize: size(limits.WorkspaceBytes),
+		Warm:          true,
 		Pool:          1,
 		PythonEngine:  "auto",
 
@@ -216,5 +218,8 @@ func unspecified(host string) bool {
 
 // warmth is what sandboxes begin with in whose apps Python is the rule.
 func (c Config) warmth() sandboxclient.Warmth {
+	if !c.Warm {
+		return sandboxclient.Warmth{}
+	}
 	return sandboxclient.Warmth{Apps: []string{coderunner.App, notebook.App}, Preload: c.Preload}
 }

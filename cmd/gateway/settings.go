@@ -58,6 +58,7 @@ func settings(c *Config) []group {
 	f.IntVar(&c.MaxRunning, "max-running", c.MaxRunning, "`NUMBER` of sandboxes that run at once")
 	f.Var(&c.MaxMemory, "max-memory", "what the sandboxes that run may use of memory together, a `SIZE`; 0: no limit but those of each")
 	f.IntVar(&c.MaxSandboxes, "max-sandboxes", c.MaxSandboxes, "`NUMBER` of sandboxes that have a workspace, running or not")
+	f.BoolVar(&c.Warm, "warm", c.Warm, "let the fresh sandboxes of the Code Runner and the Notebook begin with a Python that has started")
 	f.IntVar(&c.Pool, "pool", c.Pool, "`NUMBER` of sandboxes that wait, warm, for who comes next")
 	f.StringSliceVar(&c.Preload, "preload", c.Preload, "Python `MODULES` that a fresh sandbox has imported already, separated by commas")
 	f.StringVar(&c.PythonEngine, "python-engine", c.PythonEngine, "what runs Python cells, an `ENGINE`: ipython, python (its standard library alone) or auto (IPython where it is installed)")

@@ -22,6 +22,7 @@ type fake struct {
 	contexts  []sandboxclient.CodeContext
 	interrupt error
 	remove    error
+	sleeping  bool
 }
 
 var _ Sandbox = fake{}
@@ -50,7 +51,12 @@ func (f fake) Generation(_ context.Context, codeContext string) (int, error) {
 	return 4, nil
 }
 
-func (f fake) State() string { return f.state }
+func (f fake) State() string {
+	if f.sleeping {
+		return sandboxclient.StateHibernated
+	}
+	return sandboxclient.StateRunning
+}
 
 func (f fake) InterruptContext(context.Context, string) error { return f.interrupt }
 func (f fake) DeleteContext(context.Context, string) error    { return f.remove }

@@ -32,10 +32,12 @@ func stateDir(t *testing.T) string {
 	return dir
 }
 
+// startIn starts a gateway without sandboxes that nobody has asked for: a test
+// finds those in the state directory that it made. The shared gateway has them.
 func startIn(t *testing.T, dir string, args ...string) *sandboxtest.Gateway {
 	t.Helper()
 	sandboxtest.Require(t)
-	g, err := sandboxtest.StartGateway(dir, args...)
+	g, err := sandboxtest.StartGateway(dir, append([]string{"--warm=false", "--pool=0"}, args...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

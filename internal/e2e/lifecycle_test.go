@@ -75,9 +75,9 @@ func TestNotebook_interruptAndRestart(t *testing.T) {
 	}
 }
 
-func TestSleep_endsTheIdleAndKeepsTheirFiles(t *testing.T) {
+func TestSleep_underRuncEndsTheIdleAndKeepsTheirFiles(t *testing.T) {
 	t.Parallel()
-	g := start(t, "--sleep-after", "1s")
+	g := start(t, "--sleep-after", "1s", "--runtime", "runc")
 	ask(t, http.MethodPut, file(g, "kept.txt"), "kept").has(200)
 	notebook(t, g, "n", "open('own.txt','w').write('own')")
 	eventually(t, "both sandboxes ended", func() bool { return len(sandboxProcesses(t, g.Dir)) == 0 })

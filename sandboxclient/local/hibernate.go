@@ -29,7 +29,7 @@ func (d *Driver) Hibernate(ctx context.Context, id sandboxclient.ID, note []byte
 		err = d.checkpoints.admit(memoryUsed(d.layout.instanceOf(id)))
 	}
 	if err == nil {
-		err = remake(dir)
+		err = d.clearCheckpoint(id)
 	}
 	if err != nil {
 		return fmt.Errorf("hibernate sandbox %s: %w: %w", id, sandboxclient.ErrAwake, err)
@@ -82,6 +82,28 @@ func remake(dir string) error {
 	return makeDir(dir, 0o700)
 }
 
+// clearCheckpoint gives a sandbox's checkpoint an empty directory.
+func (d *Driver) clearCheckpoint(id sandboxclient.ID) error {
+	if err := d.removeCheckpoint(id); err != nil {
+		return err
+	}
+	return makeDir(d.layout.checkpoint(id), 0o700)
+}
+
+// removeCheckpoint removes what there is of a checkpoint. It is moved aside
+// first, where settle does not find it.
+func (d *Driver) removeCheckpoint(id sandboxclient.ID) error {
+	aside := d.layout.aside(id)
+	err := os.Rename(d.layout.checkpoint(id), aside)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.RemoveAll(aside)
+}
+
 // freeze writes the checkpoint and stops what is left of the sandbox, in this
 // order: a gateway that is killed in between finds the one or the other whole.
 func (d *Driver) freeze(ctx context.Context, id sandboxclient.ID, dir string, m manifest, files []hostFile) error {
@@ -119,7 +141,7 @@ func lossOf(err error) string {
 // noteLoss puts a reason in the place of a checkpoint.
 func (d *Driver) noteLoss(id sandboxclient.ID, why string) {
 	dir := d.layout.checkpoint(id)
-	err := remake(dir)
+	err := d.clearCheckpoint(id)
 	if err == nil {
 		err = writeJSON(filepath.Join(dir, manifestName), manifest{Made: time.Now().UTC(), Lost: why})
 	}
@@ -162,8 +184,8 @@ func (d *Driver) thaw(ctx context.Context, spec sandboxclient.Spec, dir string) 
 	if why := d.unfit(dir, m, print); why != "" {
 		return &sandboxclient.LostError{Why: why}
 	}
-	used := d.layout.waking(spec.ID)
-	if err := errors.Join(os.RemoveAll(used), os.Rename(dir, used)); err != nil {
+	used := d.layout.aside(spec.ID)
+	if err := os.Rename(dir, used); err != nil {
 		return err
 	}
 	d.checkpoints.remove(spec.ID)
@@ -194,13 +216,13 @@ func (d *Driver) Asleep(id sandboxclient.ID) (sandboxclient.Checkpoint, error) {
 // forgetMemory removes what a sandbox left on disk to go on from.
 func (d *Driver) forgetMemory(id sandboxclient.ID) error {
 	d.checkpoints.remove(id)
-	return errors.Join(os.RemoveAll(d.layout.checkpoint(id)), os.RemoveAll(d.layout.waking(id)))
+	return d.removeCheckpoint(id)
 }
 
 // finishHibernations brings to an end what a gateway was killed in the middle
 // of, and counts what is asleep.
 func (d *Driver) finishHibernations(ctx context.Context) error {
-	used, _ := filepath.Glob(filepath.Join(d.layout.sandboxes(), "*", "checkpoint.used")) // fails for malformed patterns only
+	used, _ := filepath.Glob(filepath.Join(d.layout.sandboxes(), "*", "checkpoint.*")) // fails for malformed patterns only
 	for _, dir := range used {
 		if err := os.RemoveAll(dir); err != nil {
 			return err

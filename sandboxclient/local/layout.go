@@ -1,6 +1,7 @@
 package local
 
 import (
+	"crypto/rand"
 	"fmt"
 	"path/filepath"
 
@@ -18,7 +19,8 @@ import (
 //	templates/<key>           the memory that fresh sandboxes start with
 //	run/<instance>             the link: socket and token, /run/sandgate inside
 //	run/runsc, run/runc        the runtimes' own state
-//	run/rootfs, run/etc        what all sandboxes share, read-only
+//	shared/rootfs, shared/etc  what all sandboxes see, read-only; the sleeping ones
+//	                           depend on it, so it stays over a reboot
 //	run/blank-<size>.img       an empty workspace to copy
 //
 // The bundle directory is made first and removed last: while it is there, the
@@ -28,8 +30,9 @@ type layout struct{ state string }
 func (l layout) sandboxes() string         { return filepath.Join(l.state, "sandboxes") }
 func (l layout) run() string               { return filepath.Join(l.state, "run") }
 func (l layout) runtimeRoot(k kind) string { return filepath.Join(l.run(), string(k)) }
-func (l layout) rootfs() string            { return filepath.Join(l.run(), "rootfs") }
-func (l layout) etc() string               { return filepath.Join(l.run(), "etc") }
+func (l layout) shared() string            { return filepath.Join(l.state, "shared") }
+func (l layout) rootfs() string            { return filepath.Join(l.shared(), "rootfs") }
+func (l layout) etc() string               { return filepath.Join(l.shared(), "etc") }
 
 func (l layout) sandbox(id sandboxclient.ID) string {
 	return filepath.Join(l.sandboxes(), string(id))
@@ -55,8 +58,8 @@ func (l layout) checkpoint(id sandboxclient.ID) string {
 	return filepath.Join(l.sandbox(id), "checkpoint")
 }
 
-// waking is where a checkpoint lies while it is used up.
-func (l layout) waking(id sandboxclient.ID) string { return l.checkpoint(id) + ".used" }
+// aside is where a checkpoint lies while it is used up, or removed.
+func (l layout) aside(id sandboxclient.ID) string { return l.checkpoint(id) + "." + rand.Text() }
 
 func (l layout) templates() string { return filepath.Join(l.state, "templates") }
 

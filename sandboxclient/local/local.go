@@ -88,7 +88,7 @@ func (d *Driver) prepare(ctx context.Context) error {
 	if err := os.MkdirAll(d.layout.state, 0o700); err != nil {
 		return err
 	}
-	for _, dir := range []string{d.layout.sandboxes(), d.layout.templates(), d.layout.run(), d.engine.Root} {
+	for _, dir := range []string{d.layout.sandboxes(), d.layout.templates(), d.layout.shared(), d.layout.run(), d.engine.Root} {
 		if err := makeDir(dir, 0o700); err != nil {
 			return err
 		}
