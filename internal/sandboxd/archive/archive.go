@@ -17,6 +17,8 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strconv"
+	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -50,6 +52,7 @@ type Archiver struct {
 	log   *slog.Logger
 	uid   int
 	gid   int
+	umask uint32
 
 	turn chan struct{}   // held by the one restore that is at work
 	ctx  context.Context // of the removal of what was replaced
@@ -65,9 +68,26 @@ func Open(ctx context.Context, dir string, files Files, log *slog.Logger) (*Arch
 		return nil, &os.PathError{Op: "open", Path: dir, Err: err}
 	}
 	return &Archiver{
-		root: directory{fd}, files: files, log: log, uid: shim.SandboxUID, gid: shim.SandboxGID,
+		root: directory{fd}, files: files, log: log, uid: shim.SandboxUID, gid: shim.SandboxGID, umask: umask(),
 		turn: make(chan struct{}, 1), ctx: ctx,
 	}, nil
+}
+
+// umask gives what the process takes from the modes of new files; everything,
+// when that cannot be found out.
+func umask() uint32 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0o777
+	}
+	for line := range strings.Lines(string(status)) {
+		if text, ok := strings.CutPrefix(line, "Umask:"); ok {
+			if mask, err := strconv.ParseUint(strings.TrimSpace(text), 8, 32); err == nil {
+				return uint32(mask)
+			}
+		}
+	}
+	return 0o777
 }
 
 // Close waits for what is being removed, and lets the workspace go.

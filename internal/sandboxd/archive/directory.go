@@ -2,8 +2,6 @@ package archive
 
 import (
 	"errors"
-	"os"
-	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -18,8 +16,6 @@ const (
 	itself = unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS
 	// attempts bounds how often a path is tried that others move meanwhile.
 	attempts = 32
-	// namesAtOnce is how many names are read from a directory at once.
-	namesAtOnce = 4096
 )
 
 // A directory is an open one. It stays the same whatever becomes of its name.
@@ -47,28 +43,6 @@ func (d directory) directory(path string, resolve uint64) (directory, error) {
 
 func (d directory) lstat(name string) (stat unix.Stat_t, err error) {
 	return stat, unix.Fstatat(d.fd, name, &stat, unix.AT_SYMLINK_NOFOLLOW)
-}
-
-// names gives all names in the directory, sorted, but no more than most.
-func (d directory) names(most int) ([]string, error) {
-	fd, err := d.open(".", unix.O_RDONLY|unix.O_DIRECTORY, 0, itself) // an offset of its own
-	if err != nil {
-		return nil, err
-	}
-	f := os.NewFile(uintptr(fd), "")
-	defer f.Close()
-	var names []string
-	for {
-		batch, err := f.Readdirnames(namesAtOnce)
-		names = append(names, batch...)
-		if len(names) > most {
-			return nil, tooMany()
-		}
-		if err != nil || len(batch) == 0 {
-			slices.Sort(names)
-			return names, ignoreEOF(err)
-		}
-	}
 }
 
 // readlink gives where a link leads.

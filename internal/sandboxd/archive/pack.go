@@ -5,9 +5,9 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"path"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -123,18 +123,18 @@ func (p *packer) directory(dir directory, stat unix.Stat_t, name string, exclude
 	if p.gitignore {
 		excludes = excludes.with(dir, name)
 	}
-	names, err := dir.names(maxEntries - p.entries)
+	all, err := dir.dirents(maxEntries - p.entries)
 	if err != nil {
 		return err
 	}
-	for _, base := range names {
+	for _, e := range all {
 		if err := p.ctx.Err(); err != nil {
 			return err
 		}
-		if strings.HasPrefix(base, workspace.Temporary) {
+		if strings.HasPrefix(e.name, workspace.Temporary) {
 			continue
 		}
-		if err := p.entry(dir, base, path.Join(name, base), excludes, depth); err != nil {
+		if err := p.entry(dir, e, path.Join(name, e.name), excludes, depth); err != nil {
 			return err
 		}
 	}
@@ -142,22 +142,28 @@ func (p *packer) directory(dir directory, stat unix.Stat_t, name string, exclude
 }
 
 // entry packs one entry. One that is gone meanwhile is left out, and counted.
-func (p *packer) entry(in directory, base, name string, excludes patterns, depth int) error {
-	stat, err := in.lstat(base)
-	if gone(err) {
-		p.info.Changed++
+func (p *packer) entry(in directory, e dirent, name string, excludes patterns, depth int) error {
+	var stat unix.Stat_t
+	if e.kind == unix.DT_UNKNOWN || e.kind == unix.DT_LNK {
+		var err error
+		if stat, err = in.lstat(e.name); gone(err) {
+			p.info.Changed++
+			return nil
+		} else if err != nil {
+			return err
+		}
+		e.kind = uint8(kind(stat) >> 12) // which is how the one becomes the other
+	}
+	if excludes.excludes(name, e.kind == unix.DT_DIR) {
 		return nil
 	}
-	if err != nil || excludes.excludes(name, isDir(stat)) {
-		return err
-	}
-	switch kind(stat) {
-	case unix.S_IFDIR:
-		return p.below(in, base, name, excludes, depth)
-	case unix.S_IFREG:
-		return p.file(in, base, name)
-	case unix.S_IFLNK:
-		return p.link(in, base, name, stat)
+	switch e.kind {
+	case unix.DT_DIR:
+		return p.below(in, e.name, name, excludes, depth)
+	case unix.DT_REG:
+		return p.file(in, e.name, name)
+	case unix.DT_LNK:
+		return p.link(in, e.name, name, stat)
 	}
 	p.info.Skipped++
 	return nil
@@ -201,8 +207,7 @@ func (p *packer) file(in directory, base, name string) error {
 	if err != nil {
 		return err
 	}
-	f := os.NewFile(uintptr(fd), "")
-	defer f.Close()
+	defer unix.Close(fd)
 	var stat unix.Stat_t
 	if err := unix.Fstat(fd, &stat); err != nil {
 		return err
@@ -225,7 +230,7 @@ func (p *packer) file(in directory, base, name string) error {
 		return err
 	}
 	p.info.Bytes += h.Size
-	return p.content(f, h.Size)
+	return p.content(fd, h.Size)
 }
 
 // linked gives the name under which a file was packed already.
@@ -242,16 +247,19 @@ func (p *packer) linked(stat unix.Stat_t, name string) (first string, again bool
 
 // content packs as many bytes as were promised: of a file that shrinks
 // meanwhile the rest is zeros, and it is counted.
-func (p *packer) content(f *os.File, size int64) error {
+func (p *packer) content(fd int, size int64) error {
 	for size > 0 {
 		if err := p.ctx.Err(); err != nil {
 			return err
 		}
-		n, err := f.Read(p.buf[:min(size, int64(len(p.buf)))])
-		if err != nil && !errors.Is(err, io.EOF) {
+		n, err := unix.Read(fd, p.buf[:min(size, int64(len(p.buf)))])
+		if errors.Is(err, syscall.EINTR) {
+			continue
+		}
+		if err != nil {
 			return err
 		}
-		if n == 0 {
+		if n <= 0 {
 			p.info.Changed++
 			return p.zeros(size)
 		}

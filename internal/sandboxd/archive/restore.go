@@ -26,7 +26,8 @@ type RestoreOptions struct {
 
 // Restore makes a directory an exact replica of the archive in body, in one
 // step once all of it has come. Until then, and on any failure, the directory
-// is as it was; one that was not there is made.
+// is as it was; one that was not there is made. As with all files here, a loss of
+// power may take what was written in the last seconds.
 func (a *Archiver) Restore(ctx context.Context, dir string, body io.Reader, o RestoreOptions) (wire.ArchiveInfo, error) {
 	dir = path.Clean(dir)
 	if err := a.check(dir); err != nil {
@@ -44,9 +45,6 @@ func (a *Archiver) Restore(ctx context.Context, dir string, body io.Reader, o Re
 	}
 	defer s.leave()
 	info, err := a.unpack(ctx, s.directory, unpacked, body, o)
-	if err == nil {
-		err = unix.Syncfs(s.fd)
-	}
 	if err == nil {
 		err = s.place(ctx, dir)
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"path"
 	"strings"
 	"syscall"
@@ -163,29 +162,41 @@ func (u *unpacker) file(in directory, base, name string, h *tar.Header) error {
 		return tooLarge(u.most)
 	}
 	u.info.Bytes += h.Size
-	if err := u.tree.clear(in, base, name); err != nil {
-		return err
-	}
-	fd, err := in.open(base, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, 0o600, itself)
+	mode := uint32(h.Mode & 0o1777)
+	fd, err := u.create(in, base, name, mode)
 	if err != nil {
 		return err
 	}
-	f := os.NewFile(uintptr(fd), "")
-	defer f.Close()
-	if err := u.content(f, h.Size); err != nil {
+	defer unix.Close(fd)
+	if err := u.content(fd, h.Size); err != nil {
 		return err
 	}
 	if err := unix.Fchown(fd, u.archive.uid, u.archive.gid); err != nil {
 		return err
 	}
-	if err := unix.Fchmod(fd, uint32(h.Mode&0o1777)); err != nil {
-		return err
+	if mode&^0o777 != 0 || mode&u.archive.umask != 0 {
+		if err := unix.Fchmod(fd, mode); err != nil {
+			return err
+		}
 	}
 	return setTime(in, base, h)
 }
 
+// create makes an empty file, as far as the process's umask lets it with its mode.
+func (u *unpacker) create(in directory, base, name string, mode uint32) (int, error) {
+	const flags = unix.O_WRONLY | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW
+	fd, err := in.open(base, flags, mode&0o777, itself)
+	if !errors.Is(err, syscall.EEXIST) {
+		return fd, err
+	}
+	if err := u.tree.clear(in, base, name); err != nil {
+		return -1, err
+	}
+	return in.open(base, flags, mode&0o777, itself)
+}
+
 // content writes a file's bytes, but long runs of zeros, which become holes.
-func (u *unpacker) content(f *os.File, size int64) error {
+func (u *unpacker) content(fd int, size int64) error {
 	var at, end int64 // end is that of what was written
 	for at < size {
 		if err := u.ctx.Err(); err != nil {
@@ -195,26 +206,26 @@ func (u *unpacker) content(f *os.File, size int64) error {
 		if err != nil {
 			return malformed(err)
 		}
-		if end, err = writeSparse(f, u.buf[:n], at, end); err != nil {
+		if end, err = writeSparse(fd, u.buf[:n], at, end); err != nil {
 			return err
 		}
 		at += int64(n)
 	}
 	if end < size {
-		return f.Truncate(size)
+		return unix.Ftruncate(fd, size)
 	}
 	return nil
 }
 
 // writeSparse writes the pieces that are not zero; it gives the new end.
-func writeSparse(f *os.File, data []byte, at, end int64) (int64, error) {
+func writeSparse(fd int, data []byte, at, end int64) (int64, error) {
 	for len(data) > 0 {
 		piece := data
 		if len(data) > hole {
 			piece = data[:hole]
 		}
 		if len(piece) < hole || !bytes.Equal(piece, zeros[:]) {
-			if _, err := f.WriteAt(piece, at); err != nil {
+			if err := writeAt(fd, piece, at); err != nil {
 				return end, err
 			}
 			end = at + int64(len(piece))
@@ -222,6 +233,20 @@ func writeSparse(f *os.File, data []byte, at, end int64) (int64, error) {
 		at, data = at+int64(len(piece)), data[len(piece):]
 	}
 	return end, nil
+}
+
+func writeAt(fd int, data []byte, at int64) error {
+	for len(data) > 0 {
+		n, err := unix.Pwrite(fd, data, at)
+		if errors.Is(err, syscall.EINTR) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		at, data = at+int64(n), data[n:]
+	}
+	return nil
 }
 
 func (u *unpacker) symlink(in directory, base, name string, h *tar.Header) error {
