@@ -103,10 +103,17 @@ async function read(response: Response, stream: Stream, state: Progress): Promis
   }
 }
 
-/** Lets the page draw and hear its visitor. What comes fast would hold it up
- * otherwise; a page that is hidden has nobody to wait for. */
+/** Lets the page draw and hear its visitor, whom what comes fast would hold up.
+ * A message comes back at once; a timer would have the page wait for nothing. */
 function turn(): Promise<void> {
-  return document.hidden ? Promise.resolve() : new Promise((done) => setTimeout(done, 0));
+  return new Promise((done) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      done();
+    };
+    port2.postMessage(undefined);
+  });
 }
 
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {

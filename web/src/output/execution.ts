@@ -4,13 +4,16 @@ import { type Signal, signal } from "@preact/signals";
 
 import { ApiError } from "../api/http";
 import type { Exit, Result, StreamEvent } from "../api/types";
+import { Pace } from "../frame/pace";
 import { Log } from "./log";
 
 export type State = "idle" | "running" | "ended" | "failed";
 
 export type Item = { kind: "log"; log: Log } | { kind: "result"; result: Result } | { kind: "warning"; text: string };
 
-/** Grows as events come; version changes at most once a frame. */
+const pause = 60; // milliseconds between drawings
+
+/** Grows as events come; version changes when it is to be drawn. */
 export class Execution {
   readonly items: Item[] = [];
   readonly version = signal(0);
@@ -21,7 +24,7 @@ export class Execution {
   start?: { start?: string; generation?: number; restart?: string };
   location?: string;
   readonly begun = Date.now();
-  private due = false;
+  private readonly pace = new Pace(() => this.version.value++, pause);
 
   take(e: StreamEvent): void {
     switch (e.type) {
@@ -69,13 +72,6 @@ export class Execution {
   }
 
   private changed(): void {
-    if (this.due) return;
-    this.due = true;
-    const draw = () => {
-      this.due = false;
-      this.version.value++;
-    };
-    if (document.hidden) setTimeout(draw, 100);
-    else requestAnimationFrame(draw);
+    this.pace.changed();
   }
 }

@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 
-import { listSandboxes } from "../../api/sandboxes";
+import { listSandboxes, wake } from "../../api/sandboxes";
 
 interface Word {
   look: "good" | "warn" | "";
@@ -26,6 +26,10 @@ export class Kernel {
 
   constructor(private readonly notebook: string) {}
 
+  get sleeps(): boolean {
+    return this.is.value === asleep;
+  }
+
   /** Takes what a cell was told of its kernel. */
   started(start?: string, why?: string): void {
     if (!start) return;
@@ -40,10 +44,15 @@ export class Kernel {
 
   /** Asks whether it sleeps. That wakes nothing. A gateway that does not say is
    * no reason to say anything. */
-  async look(end: AbortSignal): Promise<void> {
+  async look(end?: AbortSignal): Promise<void> {
     const listed = await listSandboxes(undefined, end).catch(() => undefined);
     const mine = listed?.sandboxes.find((s) => s.app === "notebook" && s.name === this.notebook);
     if (mine?.state === "hibernated") this.is.value = asleep;
-    else if (this.is.value === asleep) this.is.value = starts.woken;
+    else if (this.sleeps) this.is.value = starts.woken;
+  }
+
+  async wake(): Promise<void> {
+    await wake({ app: "notebook", name: this.notebook });
+    this.is.value = starts.woken;
   }
 }

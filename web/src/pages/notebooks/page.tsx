@@ -41,6 +41,7 @@ function NotebookView({ session: s }: { session: Session }) {
           {s.kernel.lost.value}
         </p>
       )}
+      {s.kernel.sleeps && <Asleep session={s} />}
       {s.cells.value.map((cell, i) => (
         <CellView key={cell.id} session={s} cell={cell} number={i + 1} />
       ))}
@@ -67,6 +68,17 @@ function useSleep(s: Session) {
       leave.abort();
     };
   }, [s]);
+}
+
+function Asleep({ session: s }: { session: Session }) {
+  return (
+    <div class="note asleep">
+      <span>This notebook is asleep: it is on disk, with all its variables. The next cell wakes it.</span>
+      <button class="button small" onClick={() => void s.wake()}>
+        <Icon name="sun" size={14} /> Wake it
+      </button>
+    </div>
+  );
 }
 
 function KernelState({ session: s }: { session: Session }) {

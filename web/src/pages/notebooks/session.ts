@@ -26,13 +26,28 @@ export class Session {
     this.cells = signal<Cell[]>(nb.cells);
     this.language = signal(nb.language);
     this.selected = signal(nb.cells[0]!.id);
-    this.takeUp();
+    void this.begin();
+  }
+
+  /** Shows what the cells gave, unless that would wake a notebook that sleeps. */
+  private async begin(): Promise<void> {
+    await this.kernel.look();
+    if (!this.kernel.sleeps) this.takeUp();
+  }
+
+  async wake(): Promise<void> {
+    try {
+      await this.kernel.wake();
+      this.takeUp();
+    } catch (err) {
+      tellError("It could not be woken", err);
+    }
   }
 
   /** What is still known of executions that an earlier visit began. */
   private takeUp(): void {
     for (const [id, location] of Object.entries(this.locations())) {
-      if (!this.cells.value.some((c) => c.id === id)) continue;
+      if (this.executions.value[id] || !this.cells.value.some((c) => c.id === id)) continue;
       const x = new Execution();
       this.executions.value = { ...this.executions.value, [id]: x };
       void attach(x, location);
@@ -117,6 +132,7 @@ export class Session {
     const x = new Execution();
     this.executions.value = { ...this.executions.value, [id]: x };
     this.saveNow();
+    const slept = this.kernel.sleeps;
     this.noteLocation(id, asked);
     // What runs goes on when the page is reloaded, which then takes it up again.
     const query = { notebook: this.name, language: this.language.value, onDisconnect: "continue" };
@@ -129,6 +145,7 @@ export class Session {
         onConnection: (connected) => (x.connected.value = connected),
         onEvent: (e) => {
           if (e.type === "start") this.kernel.started(e.start, e.restart);
+          if (e.type === "start" && slept) this.takeUp();
           x.take(e);
         },
       });

@@ -1,8 +1,7 @@
+import { memo } from "preact/compat";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import { spans } from "../../output/ansi";
-import { css } from "../../output/ansi";
-import type { Line } from "../../output/log";
+import { type Style, css, spans } from "../../output/ansi";
 import { duration } from "../../output/output";
 import { go, place } from "../../frame/router";
 import { useShortcuts } from "../../frame/keys";
@@ -21,6 +20,7 @@ export function LogView({ watch: w }: { watch: Watch }) {
   const [follow, setFollow] = useState(!place.value.hash);
   const [top, setTop] = useState(0);
   const box = useRef<HTMLDivElement>(null);
+  const reach = useRef(0); // how far it was scrolled last
   const find = useMemo(() => new Find(w), [w]);
   const rows = new Rows(w.sections, folded, w.log.dropped, w.total);
   const asked = Number(/^L(\d+)$/.exec(place.value.hash)?.[1]) - 1; // NaN: none
@@ -63,8 +63,9 @@ export function LogView({ watch: w }: { watch: Watch }) {
   };
 
   const height = box.current?.clientHeight ?? 600;
-  const from = Math.max(Math.floor(top / rowHeight) - beyond, 0);
-  const to = Math.min(Math.ceil((top + height) / rowHeight) + beyond, rows.count);
+  const at = follow ? Math.max(rows.count * rowHeight - height, 0) : top;
+  const from = Math.max(Math.floor(at / rowHeight) - beyond, 0);
+  const to = Math.min(Math.ceil((at + height) / rowHeight) + beyond, rows.count);
   const drawn = [];
   for (let i = from; i < to; i++) {
     const row = rows.at(i);
@@ -102,9 +103,10 @@ export function LogView({ watch: w }: { watch: Watch }) {
         aria-live="off"
         onScroll={(e) => {
           const b = e.currentTarget;
-          setTop(b.scrollTop);
           const atEnd = b.scrollHeight - b.scrollTop - b.clientHeight < 2 * rowHeight;
-          if (!atEnd && follow && b.scrollTop < top) setFollow(false);
+          if (follow && !atEnd && b.scrollTop < reach.current) setFollow(false);
+          if (!follow || !atEnd) setTop(b.scrollTop);
+          reach.current = b.scrollTop;
         }}
       >
         <div class="log-lines" style={{ height: `${rows.count * rowHeight}px` }}>
@@ -136,7 +138,7 @@ function RowView({ row, watch: w, folded, fold, term, chosen }: RowProps) {
       <button class="number" tabIndex={-1} aria-label={`Link to line ${number}`} onClick={() => go(`${location.pathname}#L${number}`, true)}>
         {number}
       </button>
-      <LineText line={line} term={term} />
+      <LineText text={line.text} style={line.style} term={term} />
     </div>
   );
 }
@@ -158,17 +160,17 @@ function PhaseRow({ section: s, folded, toggle }: { section: Section; folded: bo
 
 const longest = 2000; // characters of a line that are drawn
 
-function LineText({ line, term }: { line: Line; term: string }) {
-  const all = spans(line.text.slice(0, longest), line.style);
+const LineText = memo(function LineText({ text, style, term }: { text: string; style?: Style; term: string }) {
+  const all = spans(text.slice(0, longest), style);
   return (
     <span class="text">
       {all.map((s) => (
         <span style={s.style && css(s.style)}>{term ? marked(s.text, term) : s.text}</span>
       ))}
-      {line.text.length > longest && <span class="faint"> … {line.text.length - longest} more characters</span>}
+      {text.length > longest && <span class="faint"> … {text.length - longest} more characters</span>}
     </span>
   );
-}
+});
 
 function marked(text: string, term: string) {
   const parts = [];

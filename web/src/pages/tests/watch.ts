@@ -6,6 +6,7 @@ import { ApiError } from "../../api/http";
 import { followStream } from "../../api/events";
 import { type Run, getRun } from "../../api/tests";
 import type { StreamEvent } from "../../api/types";
+import { Pace } from "../../frame/pace";
 import { Log } from "../../output/log";
 
 /** A part of the log. Lines are counted from 0 over the whole log. */
@@ -18,6 +19,7 @@ export interface Section {
   ended: boolean;
 }
 
+const pause = 150; // milliseconds between drawings
 const mostLines = 1_500_000; // as many as a browser can scroll over
 
 export class Watch {
@@ -28,10 +30,10 @@ export class Watch {
   readonly position = signal(0); // in the queue
   readonly connected = signal(true);
   readonly live = signal(true); // there is more to come
-  /** Grows when the log does, at most once a frame. */
+  /** Grows when the log is to be drawn. */
   readonly version = signal(0);
   readonly warnings: Signal<string[]> = signal([]);
-  private due = false;
+  private readonly pace = new Pace(() => this.version.value++, pause);
   private readonly leave = new AbortController();
 
   constructor(readonly id: string) {
@@ -122,13 +124,6 @@ export class Watch {
   }
 
   private changed(): void {
-    if (this.due) return;
-    this.due = true;
-    const draw = () => {
-      this.due = false;
-      this.version.value++;
-    };
-    if (document.hidden) setTimeout(draw, 200);
-    else requestAnimationFrame(draw);
+    this.pace.changed();
   }
 }
