@@ -1,7 +1,7 @@
 // The gateway that the tests are about: the shipped binary on a state directory
 // of its own.
 
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -42,6 +42,12 @@ export class Gateway {
     child.kill(signal);
     await ended;
     this.log = "";
+  }
+
+  /** Makes a key for an owner, while it runs. */
+  key(owner: string): string {
+    const args = ["keys", "--state-dir", join(this.dir, "state"), "create", "--owner", owner];
+    return execFileSync(binary, args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
   }
 
   async remove(): Promise<void> {

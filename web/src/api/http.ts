@@ -2,6 +2,7 @@
 // own words and the id under which its log has it.
 
 import { lostTouch, reachable } from "../frame/online";
+import { askWho } from "../frame/who";
 
 export class ApiError extends Error {
   constructor(
@@ -38,6 +39,7 @@ export interface Init {
 /** Sends a request; an answer of 400 and above is an ApiError. */
 export async function request(path: string, init: Init = {}): Promise<Response> {
   const response = await send(path, init);
+  if (response.status === 401) askWho();
   if (!response.ok) throw await failure(response);
   return response;
 }

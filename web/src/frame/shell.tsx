@@ -9,6 +9,7 @@ import { useShortcuts } from "./keys";
 import { Notices } from "./notices";
 import { Offline } from "./online";
 import { go, href, place } from "./router";
+import { SignedIn, SignIn } from "./signin";
 import { dark, toggleTheme } from "./theme";
 
 const apps: { path: string; name: string; icon: IconName; key: string }[] = [
@@ -39,6 +40,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
       <Notices />
       <Questions />
       <Help />
+      <SignIn />
     </div>
   );
 }
@@ -62,6 +64,7 @@ function Rail() {
             <Icon name="keyboard" size={18} />
           </button>
           <ThemeSwitch />
+          <SignedIn />
         </div>
       </div>
     </nav>
@@ -104,6 +107,7 @@ export function Page(props: { title: string; tools?: ComponentChildren; children
             <Icon name="about" size={18} />
           </a>
           <ThemeSwitch />
+          <SignedIn />
         </div>
       </header>
       <main id="main" class={props.class} tabIndex={-1}>

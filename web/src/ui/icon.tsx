@@ -23,6 +23,7 @@ const paths = {
   folder: "M3 19V5h6l2 2h10v12z",
   file: "M6 3h8l4 4v14H6zM14 3v4h4",
   follow: "M12 4v13M6 11l6 6 6-6M5 21h14",
+  leave: "M10 4H5v16h5M9 12h12M17 8l4 4-4 4",
   edit: "M4 20h4L19 9l-4-4L4 16zM13 7l4 4",
 } as const;
 

@@ -1,0 +1,48 @@
+// Who the gateway takes us to be. Where it asks for keys, the visitor shows one
+// once; the gateway then knows the browser by a cookie that no script can read.
+
+import { signal } from "@preact/signals";
+
+export interface Who {
+  owner: string;
+  key?: string; // there is none where nobody is asked
+}
+
+export const who = signal<Who | undefined>(undefined);
+
+/** Whether the visitor is asked for a key. */
+export const asked = signal(false);
+
+/** Asks the visitor: the gateway does not know us, or not any more. */
+export function askWho(): void {
+  who.value = undefined;
+  asked.value = true;
+}
+
+const session = (init?: RequestInit) => fetch("/v1/session", { cache: "no-store", headers: { Accept: "application/json" }, ...init });
+
+/** Asks the gateway whom it takes us to be. */
+export async function findOut(): Promise<void> {
+  try {
+    const response = await session();
+    if (response.ok) who.value = await response.json();
+    if (response.status === 401) askWho();
+  } catch {
+    // The gateway does not answer, which the pages notice by themselves.
+  }
+}
+
+/** Shows a key; gives what is wrong with it, or nothing. */
+export async function signIn(key: string): Promise<string> {
+  try {
+    const response = await session({ method: "POST", body: JSON.stringify({ key }) });
+    if (response.ok) return "";
+    return (await response.json()).error.message;
+  } catch {
+    return "The gateway does not answer";
+  }
+}
+
+export async function signOut(): Promise<void> {
+  await session({ method: "DELETE" }).catch(() => undefined);
+}
