@@ -57,12 +57,13 @@ import hashlib, os, stat
 def digest(top):
     lines = []
     for root, dirs, files in sorted(os.walk(os.fsencode(top))):
+        dirs[:] = [d for d in dirs if not d.startswith(b".sandgate-")] # which are being swept
         for name in sorted(dirs + files + [b"."]):
             path = os.path.join(root, name); s = os.lstat(path)
             content = b""
             if stat.S_ISREG(s.st_mode) and s.st_mode & 0o400: content = open(path, "rb").read()
             if stat.S_ISLNK(s.st_mode): content = os.readlink(path)
-            lines.append((path[len(top):], oct(s.st_mode), s.st_mtime_ns, s.st_uid, s.st_nlink if stat.S_ISREG(s.st_mode) else 0, hashlib.sha256(content).hexdigest()))
+            lines.append((path[len(top):], oct(s.st_mode), path != b"/workspace/." and s.st_mtime_ns, s.st_uid, s.st_nlink if stat.S_ISREG(s.st_mode) else 0, hashlib.sha256(content).hexdigest()))
     return hashlib.sha256(repr(lines).encode()).hexdigest()
 `
 
@@ -265,4 +266,87 @@ func TestTests_backupAndRestore(t *testing.T) {
 	ask(t, http.MethodPost, l.URL+"/tests", `{"restore":"00000000-0000-4000-8000-000000000000"}`).has(404)
 	ask(t, http.MethodPost, l.URL+"/tests", `{"restore":"`+id+`","repository":"`+project+`"}`).has(400)
 	ask(t, http.MethodGet, l.URL+"/v1/backups?app=testrunner", "").has(200, id, project)
+}
+
+// A sandbox that is killed while all of its workspace is replaced has the former
+// files or the new ones when it starts again, and whoever asked is told.
+func TestBackup_sandboxKilledMeanwhile(t *testing.T) {
+	g := start(t)
+	const fill = `
+import os, shutil
+for name in os.listdir("."): shutil.rmtree(name)
+for i in range(500):
+    name = %q + str(i); os.makedirs(name); open(name + "/file", "w").write("x" * 1000)
+print("filled")`
+	state := func() string {
+		var a answer
+		eventually(t, "the sandbox answers again", func() bool {
+			a = ask(t, http.MethodPost, g.URL+"/notebook?notebook=killed", digest+`print(digest("/workspace"))`)
+			return a.status == http.StatusOK
+		})
+		return output(t, a.cell())
+	}
+	output(t, notebook(t, g, "killed", fmt.Sprintf(fill, "old")))
+	b := makeBackup(t, g, `{"app":"notebook","name":"killed"}`)
+	first := state()
+	for round := range 3 {
+		output(t, notebook(t, g, "killed", fmt.Sprintf(fill, "new")))
+		second := state()
+		answered := make(chan int)
+		go func() { // ends with the request
+			resp, err := http.Post(g.URL+"/v1/backups/"+b.ID+"/restore", "", nil)
+			if err != nil {
+				answered <- 0
+				return
+			}
+			_ = resp.Body.Close()
+			answered <- resp.StatusCode
+		}()
+		time.Sleep(time.Duration(200+400*round) * time.Millisecond) // any moment will do
+		killSandboxes(t, g.Dir)
+		status := <-answered
+		got := state()
+		if got != first && got != second {
+			t.Errorf("round %d: neither the former nor the new files, after %d", round, status)
+		}
+		t.Logf("round %d: %d, and the files are the former: %v", round, status, got == second)
+		if status == http.StatusOK && got != first {
+			t.Errorf("round %d: a restore that was said to be done was not", round)
+		}
+	}
+}
+
+// Backups go to an S3 server and come from there; without it they are refused,
+// and nothing is left of what was under way.
+func TestBackup_onS3(t *testing.T) {
+	server := sandboxtest.StartS3(t)
+	server.MakeBucket("objects")
+	t.Setenv("AWS_ACCESS_KEY_ID", server.AccessKey)
+	t.Setenv("AWS_SECRET_ACCESS_KEY", server.SecretKey)
+	place := "s3://objects/gateway?endpoint=" + url.QueryEscape(server.Endpoint)
+	g := start(t, "--objects", place)
+	ask(t, http.MethodPut, file(g, "app/file"), "packed").has(200)
+	notebook(t, g, "large", `import os; open("noise", "wb").write(os.urandom(30 << 20))`)
+	b := makeBackup(t, g, `{"app":"files","dir":"app"}`)
+	large := makeBackup(t, g, `{"app":"notebook","name":"large"}`)
+	if large.SizeBytes < 30<<20 {
+		t.Errorf("%+v", large)
+	}
+	ask(t, http.MethodPut, file(g, "app/file"), "spoiled").has(200)
+	restoreBackup(t, g, b.ID, "").has(200)
+	ask(t, http.MethodGet, file(g, "app/file"), "").is(200, "packed")
+	restoreBackup(t, g, large.ID, `{"app":"notebook","name":"other"}`).has(200)
+	server.Kill()
+	if a := ask(t, http.MethodPost, g.URL+"/v1/backups", `{"app":"files"}`); a.status < 500 {
+		t.Errorf("without a server: %d %s", a.status, a.body)
+	}
+	if a := restoreBackup(t, g, b.ID, ""); a.status < 500 {
+		t.Errorf("without a server: %d %s", a.status, a.body)
+	}
+	ask(t, http.MethodGet, file(g, "app/file"), "").is(200, "packed")
+	server.Start()
+	restoreBackup(t, g, b.ID, "").has(200)
+	if strings.Contains(g.Log(), server.SecretKey) {
+		t.Error("the log holds the key")
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -106,4 +107,12 @@ func freeAddress(t testing.TB) string {
 	}
 	defer l.Close()
 	return l.Addr().String()
+}
+
+// MakeBucket makes a bucket, which on this server is a directory.
+func (s *S3Server) MakeBucket(name string) {
+	s.t.Helper()
+	if err := os.Mkdir(filepath.Join(s.dir, name), 0o700); err != nil {
+		s.t.Fatal(err)
+	}
 }
