@@ -1,7 +1,7 @@
 import { expect, test as base } from "@playwright/test";
 
 import { Gateway } from "./gateway";
-import { accessible } from "./test";
+import { accessible, picture } from "./test";
 
 const test = base.extend<object, { keyed: Gateway }>({
   keyed: [
@@ -21,6 +21,7 @@ test("asks for a key once, and forgets it when told to", async ({ page, keyed, c
   const dialog = page.getByRole("dialog", { name: "Sign in" });
   await expect(dialog).toBeVisible();
   await accessible(page);
+  await picture(page, "signin");
   await page.getByLabel("Your key for this gateway").fill("sg_mistyped");
   await page.keyboard.press("Enter");
   await expect(dialog.getByRole("alert")).toContainText("This is no key");
