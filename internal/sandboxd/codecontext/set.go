@@ -189,7 +189,7 @@ func (s *Set) Delete(ctx context.Context, id string) error {
 	s.mu.Lock()
 	c := s.find(id)
 	s.remove(c)
-	if c != nil && len(s.deleted) < maxDeleted {
+	if c != nil && !c.waiting() && len(s.deleted) < maxDeleted { // else nothing is lost with it
 		s.deleted[id] = "it was restarted on request"
 	}
 	s.mu.Unlock()

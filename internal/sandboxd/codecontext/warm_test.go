@@ -135,6 +135,19 @@ func TestWarm_deathBeforeTheFirstCell(t *testing.T) {
 	})
 }
 
+func TestWarm_deletedBeforeTheFirstCell(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.mustWarm(spec(wire.Python))
+		if err := r.set.Delete(r.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		x := r.must(r.request(wire.RunRequest{Context: spec(wire.Python), Code: "x"}))
+		if s := r.started(x); !s.KernelStarted || s.Reason != "" {
+			r.Errorf("the first cell starts in %+v", s)
+		}
+	})
+}
+
 func TestWarm_environmentOfTheFirstCell(t *testing.T) {
 	for name, tt := range map[string]struct {
 		warm, cell wire.ContextSpec
