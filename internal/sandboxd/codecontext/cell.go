@@ -15,9 +15,7 @@ type cell struct {
 	code    string
 	stdin   []byte
 	timeout time.Duration
-	renew   bool               // see Cell
-	env     map[string]*string // see Cell
-	forget  func() bool        // ends the watch over a cell that waits
+	forget  func() bool // ends the watch over a cell that waits
 }
 
 // skip ends a cell that never ran.
@@ -38,8 +36,7 @@ func (c *codeContext) enqueue(x *execution.Execution, req wire.RunRequest) error
 		return fail(wire.CodeExhausted, "Too many cells wait in this code context")
 	}
 	if c.warm {
-		n.renew, n.env = true, c.renewal
-		c.warm, c.renewal = false, nil
+		c.warm = false
 		c.seen.CreatedAt = time.Now().UTC() // for whoever waits here, it is made now
 	}
 	c.queue = append(c.queue, n)

@@ -19,10 +19,11 @@ import (
 
 // A fake interpreter does what its code says.
 type fake struct {
-	log  *journal
-	once sync.Once
-	done chan struct{}
-	died string
+	log   *journal
+	ahead bool // and no cell has run
+	once  sync.Once
+	done  chan struct{}
+	died  string
 }
 
 // A journal is what happened to all interpreters, in order.
@@ -55,7 +56,7 @@ func (j *journal) start(ctx context.Context, spec Spec) (Started, error) {
 		return Started{}, j.fails
 	}
 	j.add("start:%s", spec.Language)
-	f := &fake{log: j, done: make(chan struct{})}
+	f := &fake{log: j, ahead: spec.Ahead, done: make(chan struct{})}
 	started := Started{Interpreter: f, Engine: "engine"}
 	for _, module := range spec.Preload {
 		switch module {
@@ -72,7 +73,8 @@ func (j *journal) start(ctx context.Context, spec Spec) (Started, error) {
 
 func (f *fake) Run(ctx context.Context, c Cell, emit func(wire.Event)) wire.Exit {
 	f.log.add("run:%s", c.Code)
-	if c.Renew {
+	if f.ahead {
+		f.ahead = false
 		f.log.add("renewed:%s", changesText(c.Env))
 	}
 	emit(wire.Event{Type: wire.EventStdout, Data: []byte(c.Code)})

@@ -33,7 +33,7 @@ type codeContext struct {
 	mu      sync.Mutex
 	spec    Spec
 	warm    bool               // nobody has had a cell for it yet
-	renewal map[string]*string // of the environment, for the first cell
+	changes map[string]*string // of the environment since the interpreter was started
 	used    bool               // a cell has run here
 	queue   []*cell
 	running *cell
@@ -131,22 +131,25 @@ func (c *codeContext) bury() {
 // start starts an interpreter for the cell that waits first, and fails that cell
 // if it cannot. When the context is to end, close sees to the cell.
 func (c *codeContext) start() bool {
-	_, err := c.startWith(nil, startTimeout)
+	_, err := c.startWith(Spec{}, startTimeout)
 	if err != nil && c.ctx.Err() == nil {
 		c.failFirst(err)
 	}
 	return err == nil
 }
 
-// startWith starts an interpreter with modules imported, and gives those that
-// could not be.
-func (c *codeContext) startWith(modules []string, bound time.Duration) ([]wire.FailedPreload, *wire.Error) {
+// startWith starts an interpreter, ahead if extra says so, and gives the modules
+// that could not be imported.
+func (c *codeContext) startWith(extra Spec, bound time.Duration) ([]wire.FailedPreload, *wire.Error) {
 	var spec Spec
 	c.update(func(info *wire.ContextInfo) {
 		info.State = wire.ContextStarting
 		spec = c.spec
+		if !extra.Ahead {
+			c.changes = nil // it knows of them
+		}
 	})
-	spec.Preload = modules
+	spec.Ahead, spec.Preload = extra.Ahead, extra.Preload
 	ctx, cancel := c.set.clock.WithTimeout(c.ctx, bound, context.DeadlineExceeded)
 	defer cancel()
 	started, err := c.set.start(ctx, spec)
@@ -195,7 +198,7 @@ func (c *codeContext) run(next *cell) {
 
 	elapsed := next.x.Stopwatch()
 	c.begin(next)
-	cell := Cell{Code: next.code, Stdin: next.stdin, Renew: next.renew, Env: next.env}
+	cell := Cell{Code: next.code, Stdin: next.stdin, Env: c.changed()}
 	exit := interpreter.Run(ctx, cell, next.x.Emit)
 	exit.DurationMS = elapsed()
 	exit.ExecutionCount = c.finish()

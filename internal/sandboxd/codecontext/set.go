@@ -36,6 +36,7 @@ type Spec struct {
 	Language string
 	Dir      string
 	Env      []string
+	Ahead    bool     // nobody has a cell for it yet; the first is to find it like one that was just started
 	Preload  []string // modules to import before the first cell
 }
 
@@ -43,8 +44,7 @@ type Spec struct {
 type Cell struct {
 	Code  string
 	Stdin []byte
-	Renew bool               // it is the first of an interpreter that waited for it
-	Env   map[string]*string // with Renew: what has changed in its environment; nil unsets
+	Env   map[string]*string // what has changed in the environment, for the first of those that an interpreter ahead runs
 }
 
 // An Interpreter is a living process that runs one cell at a time.

@@ -65,7 +65,7 @@ func badModule(name string) bool {
 
 // warmUp is false when there is no interpreter after it.
 func (c *codeContext) warmUp(w *warmUp) bool {
-	failed, err := c.startWith(w.modules, preloadTimeout)
+	failed, err := c.startWith(Spec{Ahead: true, Preload: w.modules}, preloadTimeout)
 	w.done <- warmed{failed, err}
 	return err == nil
 }
@@ -100,19 +100,26 @@ func (c *codeContext) waiting() bool {
 func (c *codeContext) suit(spec Spec) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	changes := changed(c.spec.Env, spec.Env)
+	changes := compare(c.spec.Env, spec.Env)
 	if c.spec.Dir != spec.Dir || len(changes) > 0 && !renewable(c.language) {
 		return false
 	}
-	c.spec, c.renewal = spec, changes
+	c.spec, c.changes = spec, changes
 	return true
+}
+
+// changed gives what has changed since the interpreter was started.
+func (c *codeContext) changed() map[string]*string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.changes
 }
 
 // renewable says whether interpreters of a language know how to be one of many.
 func renewable(language string) bool { return language == wire.Python }
 
-// changed says which variables an environment gains or loses.
-func changed(from, to []string) map[string]*string {
+// compare says which variables an environment gains or loses.
+func compare(from, to []string) map[string]*string {
 	had, has := variables(from), variables(to)
 	changes := make(map[string]*string)
 	for name := range had {

@@ -92,6 +92,23 @@ func TestWarm_cellsWaitForIt(t *testing.T) {
 	})
 }
 
+// A cell that is ended while it waits takes nothing with it.
+func TestWarm_firstCellIsCanceled(t *testing.T) {
+	inBubble(t, func(r *rig) {
+		r.startup = time.Second
+		go func() { _, _ = r.warm(spec(wire.Python), "numpy") }()
+		synctest.Wait()
+		first := r.must(r.request(wire.RunRequest{Context: spec(wire.Python, "A", "1"), Code: "x"}))
+		first.Cancel(wire.StatusCanceled)
+		r.wantStatus(first, wire.StatusCanceled)
+		x := r.must(r.request(wire.RunRequest{Context: spec(wire.Python, "A", "1"), Code: "y"}))
+		if s := r.started(x); !s.KernelStarted || s.Reason != "" {
+			r.Errorf("the next cell starts in %+v", s)
+		}
+		r.wantJournal("start:python import:numpy run:y renewed:A=1")
+	})
+}
+
 func TestWarm_refused(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.mustWarm(spec(wire.Python))

@@ -33,6 +33,7 @@ type Spec struct {
 	Language string
 	Dir      string
 	Env      []string
+	Ahead    bool     // nobody has a cell for it yet; the first is to find it like one that was just started
 	Preload  []string // modules to import before the first cell
 }
 
@@ -40,15 +41,15 @@ type Spec struct {
 type Cell struct {
 	Code  string
 	Stdin []byte
-	// Renew is for the first cell of a kernel that has waited for it: the kernel
-	// may be one of many that were the same until now.
-	Renew bool
-	Env   map[string]*string // with Renew: what its environment is to be by now; nil unsets
+	// Env is what has changed in the environment of a kernel that was started
+	// ahead, for the first of its cells; nil unsets.
+	Env map[string]*string
 }
 
 // Kernel is a living interpreter. One cell runs at a time.
 type Kernel struct {
 	lang   language
+	ahead  bool
 	clock  *awake.Clock
 	tree   shim.Tree
 	engine string
@@ -100,6 +101,7 @@ func startIn(ctx context.Context, dir string, starter shim.Starter, clock *awake
 	}
 	k := &Kernel{
 		lang:   lang,
+		ahead:  spec.Ahead,
 		clock:  clock,
 		tree:   tree,
 		pipes:  ours,

@@ -82,8 +82,9 @@ func (l language) command(dir string, env []string) (argv, environ []string) {
 	return append(slices.Clone(l.interpreter), main), environ
 }
 
-// request is a cell as the program takes it, on one line.
-func (l language) request(id int, cell Cell) ([]byte, error) {
+// request is a cell as the program takes it, on one line. With renew the program
+// may be one of many that were the same until now, and draws anew.
+func (l language) request(id int, cell Cell, renew bool) ([]byte, error) {
 	if l.encode != nil {
 		return l.encode(id, cell)
 	}
@@ -96,7 +97,7 @@ func (l language) request(id int, cell Cell) ([]byte, error) {
 		Stdin []byte   `json:"stdin,omitempty"`
 		Renew *renewal `json:"renew,omitempty"`
 	}{ID: id, Code: cell.Code, Stdin: cell.Stdin}
-	if cell.Renew {
+	if renew {
 		frame.Renew = &renewal{cell.Env}
 	}
 	line, err := json.Marshal(frame)

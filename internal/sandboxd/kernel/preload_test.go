@@ -90,13 +90,44 @@ func TestRequest_renewal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for want, cell := range map[string]Cell{
-		`{"id":1,"code":"x"}`: {Code: "x"},
-		`{"id":1,"code":"x","renew":{"env":{"A":"1","B":null}}}`: {Code: "x", Renew: true, Env: map[string]*string{"A": new("1"), "B": nil}},
-		`{"id":1,"code":"x","renew":{"env":null}}`:               {Code: "x", Renew: true},
+	changed := Cell{Code: "x", Env: map[string]*string{"A": new("1"), "B": nil}}
+	for _, tt := range []struct {
+		cell  Cell
+		renew bool
+		want  string
+	}{
+		{changed, false, `{"id":1,"code":"x"}`},
+		{changed, true, `{"id":1,"code":"x","renew":{"env":{"A":"1","B":null}}}`},
+		{Cell{Code: "x"}, true, `{"id":1,"code":"x","renew":{"env":null}}`},
 	} {
-		if got, err := python.request(1, cell); err != nil || string(got) != want+"\n" {
-			t.Errorf("got %s, %v, want %s", got, err, want)
+		if got, err := python.request(1, tt.cell, tt.renew); err != nil || string(got) != tt.want+"\n" {
+			t.Errorf("got %s, %v, want %s", got, err, tt.want)
+		}
+	}
+}
+
+// A cell that is ended before it begins must not take the renewal with it.
+func TestRun_renewsInTheFirstCellThatRuns(t *testing.T) {
+	p := newProgram(t)
+	spec := Spec{Language: wire.Python, Ahead: true, Preload: []string{"json"}}
+	k, err := startPreloading(t, p, spec, func(string) { p.reply(`{"id":0,"pid":%d,"type":"preloaded"}`, programPid) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	runCell(ended, t, k)
+	requests := make(chan string, 2)
+	go func() {
+		for id := 1; id <= 2 && p.requests.Scan(); id++ {
+			requests <- p.requests.Text()
+			p.reply(`{"id":%d,"pid":%d,"type":"done"}`, id, programPid)
+		}
+	}()
+	for i, want := range []bool{true, false} {
+		runCell(t.Context(), t, k)
+		if request := <-requests; strings.Contains(request, "renew") != want {
+			t.Errorf("cell %d is asked for by %s", i+1, request)
 		}
 	}
 }

@@ -94,7 +94,7 @@ func causeOf(ctx context.Context) wire.Status {
 
 // request hands a cell to the program.
 func (k *Kernel) request(ctx context.Context, id int, cell Cell) error {
-	frame, err := k.lang.request(id, cell)
+	frame, err := k.lang.request(id, cell, k.ahead && id == 1)
 	if err != nil {
 		return err
 	}
