@@ -1,7 +1,9 @@
 package sleeptest
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"io"
 	"net"
 	"net/http"
@@ -102,5 +104,43 @@ except ConnectionError:
 ended, echo(call())`)
 	if got != "(True, b'hello')" {
 		t.Errorf("it gives %s", got)
+	}
+}
+
+// However many connections are open when a sandbox falls asleep, parked or in
+// use, it has as many as are needed when it wakes.
+func TestWake_connectionsAfterManySleeps(t *testing.T) {
+	t.Parallel()
+	s := newHost(t).start()
+	for range 6 {
+		var asking sync.WaitGroup
+		for range 4 { // beyond those that are kept parked
+			conn, err := s.host.driver.Dial(s.within(), s.id)
+			s.must(err)
+			t.Cleanup(func() { conn.Close() })
+			asking.Go(func() { ask(t, conn) })
+		}
+		asking.Wait() // and they are still open
+		s.sleep()
+		s.wake()
+	}
+}
+
+// ask makes one request on a connection and leaves it open.
+func ask(t *testing.T, conn net.Conn) {
+	_ = conn.SetDeadline(time.Now().Add(hang))
+	if _, err := io.WriteString(conn, "GET /v1/health HTTP/1.1\r\nHost: sandbox\r\n\r\n"); err != nil {
+		t.Error(err)
+		return
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer resp.Body.Close()
+	var health wire.Health
+	if err := json.NewDecoder(resp.Body).Decode(&health); err != nil || health.Version != wire.Version {
+		t.Errorf("got %+v, %v", health, err)
 	}
 }
