@@ -80,7 +80,7 @@ export async function picture(page: Page, name: string, { docs = "" } = {}): Pro
   }
   await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
   if (docs) {
-    await page.setViewportSize({ width: 1080, height: 675 });
+    await page.setViewportSize({ width: 820, height: 512 });
     await settled(page);
     await page.screenshot({ path: join(screenshots, "docs", `${docs}.png`) });
   }

@@ -6,8 +6,9 @@ export function Results({ results: r, disagree }: { results: TestResults; disagr
   return (
     <section class="results card" aria-label="Results">
       <div class="counts">
-        <Count n={r.failed} word="failed" look={r.failed ? "bad" : ""} />
+        {r.failed > 0 && <Count n={r.failed} word="failed" look="bad" />}
         <Count n={r.passed} word="passed" look={r.passed ? "good" : ""} />
+        {r.failed === 0 && <Count n={0} word="failed" look="" />}
         {r.skipped > 0 && <Count n={r.skipped} word="skipped" look="" />}
         {r.todo > 0 && <Count n={r.todo} word="to do" look="" />}
         <span class="faint">
