@@ -33,8 +33,8 @@ build: $(PROGRAMS) ## fill bin/ with gateway, sandboxd, runsc and runc
 test: setup-test $(PROGRAMS) bin/versitygw ## every test under the race detector, and some seconds of fuzzing
 	@tools/test.sh
 
-soak: setup-test $(PROGRAMS) ## 3,000 runs, then everything back at its baseline (most of an hour)
-	@SOAK_RUNS=3000 CGO_ENABLED=0 go test -buildvcs=false -count=1 -timeout 3h -v -run TestSoak ./internal/e2e
+soak: setup-test $(PROGRAMS) ## 3,000 runs, 500 notebooks asleep, 200 sleeps of one (some hours)
+	@SOAK_RUNS=3000 CGO_ENABLED=0 go test -buildvcs=false -count=1 -timeout 6h -v -run 'TestSoak|TestSleep' ./internal/e2e
 
 lint: setup-lint bin/golangci-lint ## linters, formatting, tidy modules, scripts and embedded programs
 	@tools/lint.sh

@@ -9,7 +9,7 @@ import (
 
 // comparisons lists what is measured, in the order of the table.
 func (l *lab) comparisons(cold bool) []comparison {
-	all := slices.Concat(l.runs(), l.identities(), l.transfers(), l.searches(), l.streams(), l.tests(), l.attacks(), l.throughput(), l.pages())
+	all := slices.Concat(l.runs(), l.sleeps(), l.identities(), l.transfers(), l.backups(), l.searches(), l.streams(), l.tests(), l.attacks(), l.throughput(), l.pages())
 	if cold {
 		all = append(all, l.coldStart())
 	}
@@ -24,13 +24,6 @@ func (l *lab) runs() []comparison {
 		{
 			name: "exec of true", against: "P", aim: "no aim yet", unit: "ms", rounds: 40,
 			measured: l.execTrue, reference: python,
-		},
-		{
-			name: "first cell of a new notebook", against: "P", aim: "no aim yet", unit: "ms", rounds: 10,
-			measured: func(ctx context.Context) (float64, error) {
-				return l.post(l.newNotebook(l.standard), "print(1)", `"1\n"`)(ctx)
-			},
-			reference: python,
 		},
 		{
 			name: "gateway's memory, idle", aim: "no aim yet", unit: "MiB", rounds: 3,

@@ -26,6 +26,7 @@ type lab struct {
 	inside   *inside
 	judge    *judge  // nil until something is compared with it
 	owners   *owners // nil until they are wanted
+	bedrooms []*sandboxtest.Gateway
 	ping     sample
 	fresh    int // notebooks named so far
 
@@ -69,7 +70,7 @@ func newClient() *http.Client {
 func (l *lab) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	for _, g := range []*sandboxtest.Gateway{l.standard, l.ipython} {
+	for _, g := range append(l.bedrooms, l.standard, l.ipython) {
 		if g == nil {
 			continue
 		}
@@ -154,12 +155,6 @@ func python(ctx context.Context) (float64, error) {
 	return timed(func(ctx context.Context) error {
 		return exec.CommandContext(ctx, "/usr/bin/python3", "-c", "pass").Run()
 	})(ctx)
-}
-
-// newNotebook gives the address of a notebook that nobody used.
-func (l *lab) newNotebook(g *sandboxtest.Gateway) string {
-	l.fresh++
-	return fmt.Sprintf("%s/notebook?notebook=fresh-%d", g.URL, l.fresh)
 }
 
 func fileURL(g *sandboxtest.Gateway, path string) string {

@@ -7,6 +7,7 @@
 // with its aim. The references:
 //
 //	P      /usr/bin/python3 -c pass
+//	I      /usr/bin/python3 -c "import IPython"
 //	ping   GET /notebook of a running notebook: the same way in, no work
 //	plain  a bare Go file server on the same disk
 //	grep   grep -rn over the same tree, timed inside a sandbox

@@ -23,6 +23,7 @@ type event struct {
 	Phase      string
 	State      string
 	DurationMS float64
+	Backup     *struct{ ID string }
 }
 
 // stream reads one event stream as a viewer does, and wants every event of it.

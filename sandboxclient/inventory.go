@@ -177,3 +177,21 @@ func (s *Sandbox) hibernate(ctx context.Context) error {
 func (s *Sandbox) Wake(ctx context.Context) error {
 	return s.with(ctx, "wake sandbox", func(context.Context, *link) error { return nil })
 }
+
+// Counts says how many sandboxes there are in each state that takes memory, and
+// how many of the running ones wait in the pool.
+func (c *Client) Counts() (byState map[string]int, pooled int) {
+	byState = map[string]int{StateStarting: 0, StateRunning: 0, StateStopping: 0}
+	for _, l := range c.all() {
+		var info Info
+		l.describe(&info, 0)
+		if info.State == "" {
+			continue
+		}
+		byState[info.State]++
+		if l.ref.App == poolApp && info.State == StateRunning {
+			pooled++
+		}
+	}
+	return byState, pooled
+}

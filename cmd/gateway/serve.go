@@ -154,6 +154,7 @@ func openClient(ctx context.Context, cfg Config, log *slog.Logger, registry prom
 	}
 	quotas := newQuotas(cfg, registry)
 	client := newClient(cfg, driver, records, state.key, outside, wanted, quotas.Share, log, registry)
+	registry.MustRegister(newPopulation(client))
 	undo.add(func() error { return endSandboxes(client) })
 	if err := client.Adopt(ctx); err != nil {
 		return opened{}, nil, fmt.Errorf("take over what an earlier gateway left: %w", err)

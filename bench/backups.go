@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// backups lists what it takes to keep a directory, and to put it back, against
+// tar and zstd typed in the same sandbox.
+func (l *lab) backups() []comparison {
+	var all []comparison
+	for _, d := range []struct{ name, dir, fill string }{
+		{"30,000 files", "tree", fillTree},
+		{"a file of 512 MiB", "large", fillLarge},
+	} {
+		tar := fmt.Sprintf("rm -f /tmp/%[1]s; tar -C %[1]s -c . | zstd -q -o /tmp/%[1]s", d.dir)
+		untar := fmt.Sprintf("mkdir copy; zstd -dcq /tmp/%s | tar -C copy -x", d.dir)
+		fill := once(l.inBackups(d.fill))
+		all = append(all,
+			comparison{
+				name: "backup of " + d.name, against: "tar | zstd", aim: "≤ 1.3", unit: "ms", rounds: 3,
+				measured: after(fill, l.backup(d.dir)), reference: l.shell(tar),
+			},
+			comparison{
+				name: "restore of " + d.name, against: "zstd | tar", aim: "≤ 1.3", unit: "ms", rounds: 3,
+				measured: after(fill, l.restore(d.dir)), reference: after(l.shell("rm -rf copy; test -f /tmp/"+d.dir+" || ("+tar+")"), l.shell(untar)),
+			},
+		)
+	}
+	return append(all,
+		comparison{
+			name: "gateway's memory growth in that", aim: "< 64 MiB", unit: "MiB", rounds: 3,
+			measured: l.growthIn(l.backup("large"), l.restore("large")),
+		},
+		comparison{
+			name: "a run from a backup", against: "from nothing", aim: "≤ 0.35", unit: "ms", rounds: 3,
+			measured: l.preparedRun(), reference: l.wholeRun,
+		},
+	)
+}
+
+// Programs that fill a directory: many small files, and a large one of which a
+// third is noise.
+const (
+	fillTree = `import os
+for i in range(1500):
+    os.makedirs(f"tree/{i % 50}/{i}")
+    for k in range(20):
+        with open(f"tree/{i % 50}/{i}/{k}.js", "w") as f: f.write(f"exports.f{k} = () => {i}\n" * (1 + (i * k) % 99))`
+	fillLarge = `import os
+os.makedirs("large")
+noise = os.urandom(1 << 20)
+with open("large/file", "wb") as f:
+    for i in range(512): f.write(noise[i:350000 + i] + b"x" * (1048576 - 350000))`
+)
+
+func (l *lab) backupsURL() string { return l.standard.URL + "/notebook?notebook=backups" }
+
+// inBackups runs code in the notebook whose directories are kept.
+func (l *lab) inBackups(code string) sample {
+	return l.post(l.backupsURL(), code+"\nprint('done')", `"done\n"`)
+}
+
+func (l *lab) shell(command string) sample {
+	return l.inBackups(fmt.Sprintf("import subprocess; subprocess.run(%q, shell=True, check=True)", command))
+}
+
+// once makes a sample that does something the first time alone.
+func once(s sample) sample {
+	return prepared(s, func(context.Context) (float64, error) { return 0, nil })
+}
+
+// after makes a sample before which another is taken that does not count.
+func after(first, s sample) sample {
+	return func(ctx context.Context) (float64, error) {
+		if _, err := first(ctx); err != nil {
+			return 0, err
+		}
+		return s(ctx)
+	}
+}
+
+// backup keeps a directory, and forgets it when the time is taken.
+func (l *lab) backup(dir string) sample {
+	return func(ctx context.Context) (float64, error) {
+		began := time.Now()
+		id, err := l.keep(ctx, dir)
+		took := milliseconds(time.Since(began))
+		if err != nil {
+			return 0, err
+		}
+		return took, l.request(ctx, http.MethodDelete, l.standard.URL+"/v1/backups/"+id, nil, 0, &bytes.Buffer{})
+	}
+}
+
+func (l *lab) keep(ctx context.Context, dir string) (id string, err error) {
+	var answer bytes.Buffer
+	order := fmt.Sprintf(`{"app":"notebook","name":"backups","dir":%q}`, dir)
+	if err := l.request(ctx, http.MethodPost, l.standard.URL+"/v1/backups", strings.NewReader(order), 0, &answer); err != nil {
+		return "", err
+	}
+	var b struct{ ID string }
+	err = json.Unmarshal(answer.Bytes(), &b)
+	return b.ID, err
+}
+
+// restore puts a directory back which is kept the first time.
+func (l *lab) restore(dir string) sample {
+	id := ""
+	return func(ctx context.Context) (float64, error) {
+		if id == "" {
+			var err error
+			if id, err = l.keep(ctx, dir); err != nil {
+				return 0, err
+			}
+		}
+		return timed(func(ctx context.Context) error {
+			return l.request(ctx, http.MethodPost, l.standard.URL+"/v1/backups/"+id+"/restore", nil, 0, &bytes.Buffer{})
+		})(ctx)
+	}
+}
+
+// preparedRun is a run of what an earlier one cloned and installed.
+func (l *lab) preparedRun() sample {
+	id := ""
+	return func(ctx context.Context) (float64, error) {
+		if id == "" {
+			var err error
+			if id, err = l.prepare(ctx); err != nil {
+				return 0, err
+			}
+		}
+		return timed(func(ctx context.Context) error {
+			return l.runOf(ctx, map[string]any{"restore": id}, func(event) {})
+		})(ctx)
+	}
+}
+
+// prepare runs the project's tests and gives the backup that the run made.
+func (l *lab) prepare(ctx context.Context) (id string, err error) {
+	if _, err := l.wholeRun(ctx); err != nil { // which makes the repository
+		return "", err
+	}
+	order := map[string]any{"repository": l.repository, "backup": map[string]any{}}
+	err = l.runOf(ctx, order, func(e event) {
+		if e.Backup != nil {
+			id = e.Backup.ID
+		}
+	})
+	if err == nil && id == "" {
+		err = fmt.Errorf("the run made no backup")
+	}
+	return id, err
+}
+
+func (l *lab) runOf(ctx context.Context, order map[string]any, see func(event)) error {
+	body, err := json.Marshal(order)
+	if err != nil {
+		return err
+	}
+	s, err := l.watch(ctx, http.MethodPost, l.standard.URL+"/tests", string(body))
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	return s.succeed(see)
+}
