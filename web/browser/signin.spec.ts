@@ -16,6 +16,8 @@ const test = base.extend<object, { keyed: Gateway }>({
   baseURL: async ({ keyed }, use) => use(keyed.url),
 });
 
+test.setTimeout(300_000);
+
 test("asks for a key once, and forgets it when told to", async ({ page, keyed, context }) => {
   await page.goto("/app/run");
   const dialog = page.getByRole("dialog", { name: "Sign in" });
@@ -41,6 +43,23 @@ test("asks for a key once, and forgets it when told to", async ({ page, keyed, c
   await expect(out).toBeVisible();
   await out.click();
   await expect(dialog).toBeVisible();
+});
+
+test("shows nobody what another visitor typed", async ({ page, keyed }) => {
+  const editor = page.getByRole("textbox").first();
+  await page.goto("/app/run");
+  for (const [name, types, sees] of [["carol", "hers = 1", ""], ["dave", "his = 2", ""], ["carol", "", "hers = 1"]] as const) {
+    await page.getByLabel("Your key for this gateway").fill(keyed.key(name));
+    await page.keyboard.press("Enter");
+    const out = page.getByRole("button", { name: `Sign out ${name}` }).first();
+    await expect(out).toBeVisible();
+    if (sees) await expect(editor).toContainText(sees);
+    else await expect(editor).not.toContainText(/hers|his/);
+    if (types) await editor.fill(types);
+    await out.click();
+    await expect(page.getByRole("dialog", { name: "Sign in" })).toBeVisible();
+    await expect(editor).not.toContainText(/hers|his/);
+  }
 });
 
 test.describe("another origin", () => {

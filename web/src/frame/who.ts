@@ -3,6 +3,8 @@
 
 import { signal } from "@preact/signals";
 
+import { keepFor } from "./memory";
+
 export interface Who {
   owner: string;
   key?: string; // there is none where nobody is asked
@@ -25,8 +27,11 @@ const session = (init?: RequestInit) => fetch("/v1/session", { cache: "no-store"
 export async function findOut(): Promise<void> {
   try {
     const response = await session();
-    if (response.ok) who.value = await response.json();
     if (response.status === 401) askWho();
+    if (!response.ok) return;
+    const found: Who = await response.json();
+    if (keepFor(found.owner)) location.reload();
+    who.value = found;
   } catch {
     // The gateway does not answer, which the pages notice by themselves.
   }
@@ -36,13 +41,17 @@ export async function findOut(): Promise<void> {
 export async function signIn(key: string): Promise<string> {
   try {
     const response = await session({ method: "POST", body: JSON.stringify({ key }) });
-    if (response.ok) return "";
-    return (await response.json()).error.message;
+    const answer = await response.json();
+    if (!response.ok) return answer.error.message;
+    keepFor(answer.owner);
+    return "";
   } catch {
     return "The gateway does not answer";
   }
 }
 
+/** Ends the session, and puts away what this browser keeps of the visitor. */
 export async function signOut(): Promise<void> {
   await session({ method: "DELETE" }).catch(() => undefined);
+  keepFor("?"); // nobody's name
 }
