@@ -37,7 +37,7 @@ type Spec struct {
 	Dir      string
 	Env      []string
 	Ahead    bool     // nobody has a cell for it yet; the first is to find it like one that was just started
-	Preload  []string // modules to import before the first cell
+	Preload  []string // with Ahead: modules to import before the first cell
 }
 
 // Cell is one piece of code to run.

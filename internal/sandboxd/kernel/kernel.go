@@ -34,7 +34,7 @@ type Spec struct {
 	Dir      string
 	Env      []string
 	Ahead    bool     // nobody has a cell for it yet; the first is to find it like one that was just started
-	Preload  []string // modules to import before the first cell
+	Preload  []string // with Ahead: modules to import before the first cell
 }
 
 // Cell is one piece of code to run.
@@ -109,7 +109,7 @@ func startIn(ctx context.Context, dir string, starter shim.Starter, clock *awake
 		done:   make(chan struct{}),
 	}
 	go k.watch()
-	if err := k.awaitReady(ctx, spec.Preload); err != nil {
+	if err := k.awaitReady(ctx, spec); err != nil {
 		return nil, err
 	}
 	return k, nil

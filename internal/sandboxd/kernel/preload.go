@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"sandgate/sandboxclient/wire"
 )
@@ -12,11 +13,13 @@ const (
 	maxPreloadMessage = 1 << 10
 )
 
-// preload has the program import modules. What they print is nobody's.
-func (k *Kernel) preload(ctx context.Context, modules []string) error {
-	if len(modules) == 0 {
+// preload has the program import modules, and do ahead what else it can. What is
+// printed meanwhile is nobody's.
+func (k *Kernel) preload(ctx context.Context, spec Spec) error {
+	if !k.lang.preloads || !spec.Ahead {
 		return nil
 	}
+	modules := slices.Concat([]string{}, spec.Preload)
 	frame, err := json.Marshal(struct {
 		ID      int      `json:"id"`
 		Preload []string `json:"preload"`

@@ -38,7 +38,7 @@ func startPreloading(t *testing.T, p *program, spec Spec, handle func(request st
 
 func TestStart_preloads(t *testing.T) {
 	p := newProgram(t)
-	spec := Spec{Language: wire.Python, Preload: []string{"numpy", "broken"}}
+	spec := Spec{Language: wire.Python, Ahead: true, Preload: []string{"numpy", "broken"}}
 	k, err := startPreloading(t, p, spec, func(request string) {
 		var got struct {
 			ID      int
@@ -75,7 +75,7 @@ func TestStart_preloadingFails(t *testing.T) {
 		t.Errorf("a language without modules: %v", err)
 	}
 	p := newProgram(t)
-	_, err = startPreloading(t, p, Spec{Language: wire.Python, Preload: []string{"deadly"}}, func(string) {
+	_, err = startPreloading(t, p, Spec{Language: wire.Python, Ahead: true, Preload: []string{"deadly"}}, func(string) {
 		_, _ = io.WriteString(p.stderr, "a module has crashed\n")
 		p.end(exited(1))
 	})

@@ -17,11 +17,11 @@ const (
 
 // awaitReady waits for the program's first reply, and has it import modules. A
 // kernel that does not come to it is closed, and the error tells what it printed.
-func (k *Kernel) awaitReady(ctx context.Context, preload []string) error {
+func (k *Kernel) awaitReady(ctx context.Context, spec Spec) error {
 	ready, err := k.await(ctx, replyReady)
 	if err == nil {
 		k.engine = truncate(ready.Engine, maxEngineName)
-		err = k.preload(ctx, preload)
+		err = k.preload(ctx, spec)
 	}
 	k.collector = startCollector(k)
 	if err != nil {

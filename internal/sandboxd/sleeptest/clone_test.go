@@ -16,8 +16,12 @@ var preloaded = []string{"random", "tempfile", "uuid", "secrets", "hashlib", "ss
 // template gives a sandbox that sleeps with an interpreter that has run nothing.
 func (h *host) template(engine string) *sandbox {
 	h.Helper()
-	s := h.start()
-	req := wire.WarmRequest{ContextSpec: warmSpec(engine), Preload: append(preloaded, "no.such.module")}
+	return h.becomeTemplate(h.start(), engine)
+}
+
+func (h *host) becomeTemplate(s *sandbox, engine string, modules ...string) *sandbox {
+	h.Helper()
+	req := wire.WarmRequest{ContextSpec: warmSpec(engine), Preload: slices.Concat(modules, preloaded, []string{"no.such.module"})}
 	var warmed wire.Warmed
 	s.call(http.MethodPost, "/v1/contexts", req, &warmed)
 	if warmed.Context.State != wire.ContextIdle || warmed.Context.Engine != engine || warmed.Context.ExecutionCount != 0 {
@@ -36,7 +40,7 @@ func (h *host) template(engine string) *sandbox {
 
 func warmSpec(engine string) wire.ContextSpec {
 	spec := context0(wire.Python)
-	spec.Env = map[string]string{"SANDGATE_PYTHON_ENGINE": engine, "GONE": "soon"}
+	spec.Env = map[string]string{"SANDGATE_PYTHON_ENGINE": engine, "GONE": "soon", "PYTHONPATH": "/tmp/modules"}
 	return spec
 }
 
@@ -70,7 +74,10 @@ func TestClone(t *testing.T) {
 
 func testClone(t *testing.T, engine string) {
 	h := newHost(t)
-	template := h.template(engine)
+	// A module that draws from OpenSSL when it is imported.
+	s := h.start()
+	s.sh("mkdir /tmp/modules; echo 'import ssl; ssl.RAND_bytes(16)' > /tmp/modules/drawing.py")
+	template := h.becomeTemplate(s, engine, "drawing")
 	one, other := h.clone(template, nil), h.clone(template, nil)
 
 	t.Run("random_numbers_differ", func(t *testing.T) {

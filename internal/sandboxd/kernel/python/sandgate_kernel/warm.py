@@ -22,6 +22,8 @@ def preload(modules):
         failed = [told for told in map(_import, modules) if told]
     finally:
         sys.path.insert(0, "")
+    if ssl := sys.modules.get("_ssl"):
+        _stir(ssl)  # the first time takes long
     gc.collect()
     return failed
 
