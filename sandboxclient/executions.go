@@ -128,7 +128,7 @@ func (c *Client) atExecution(ctx context.Context, op, owner, execution string, d
 		return err
 	}
 	found := false
-	err = s.ifAlive(ctx, op, func(ctx context.Context, l *link) error {
+	err = s.ifAlive(ctx, op, true, func(ctx context.Context, l *link) error {
 		found = true
 		return do(ctx, l)
 	})

@@ -52,10 +52,11 @@ func (s *Sandbox) ifRunning(ctx context.Context, op string, do func(context.Cont
 }
 
 // ifAlive runs an operation on a sandbox that runs, or sleeps and is woken for
-// it; on any other it does nothing and succeeds.
-func (s *Sandbox) ifAlive(ctx context.Context, op string, do func(context.Context, *link) error) error {
+// it; on any other it does nothing and succeeds. With before it is about what the
+// sandbox did before, and waits for one that starts.
+func (s *Sandbox) ifAlive(ctx context.Context, op string, before bool, do func(context.Context, *link) error) error {
 	return s.observe(ctx, op, func() error {
-		alive, err := s.client.alive(ctx, s.id)
+		alive, err := s.client.alive(ctx, s.id, before)
 		if !alive || err != nil {
 			return err
 		}

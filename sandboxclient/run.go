@@ -170,7 +170,7 @@ func (s *Sandbox) InterruptContext(ctx context.Context, codeContext string) erro
 
 func (s *Sandbox) interrupt(ctx context.Context, codeContext string) error {
 	idle := Errorf(CodeConflict, "Nothing is running here")
-	err := s.ifAlive(ctx, "interrupt", func(ctx context.Context, l *link) error {
+	err := s.ifAlive(ctx, "interrupt", false, func(ctx context.Context, l *link) error {
 		idle = nil
 		return l.call(ctx, http.MethodPost, contextPath(codeContext)+"/interrupt", nil, nil, nil)
 	})
@@ -188,7 +188,7 @@ func nothingRan(err error) bool {
 // DeleteContext ends a context's kernel with everything it started; the next
 // cell starts a new one. A context that is not there is no error.
 func (s *Sandbox) DeleteContext(ctx context.Context, codeContext string) error {
-	err := s.ifAlive(ctx, "delete context", func(ctx context.Context, l *link) error {
+	err := s.ifAlive(ctx, "delete context", true, func(ctx context.Context, l *link) error {
 		return l.call(ctx, http.MethodDelete, contextPath(codeContext), nil, nil, nil)
 	})
 	if err != nil && CodeOf(err) == CodeNotFound {

@@ -139,9 +139,10 @@ func (c *Client) recall(id ID, ref Ref) {
 	}
 }
 
-// alive says whether a sandbox runs or sleeps; an end or a start under way is
-// waited for.
-func (c *Client) alive(ctx context.Context, id ID) (bool, error) {
+// alive says whether a sandbox runs or sleeps. An end under way, which may be a
+// sleep, is waited for. One that starts does nothing yet that could be meant; it
+// is waited for if what it did before is meant.
+func (c *Client) alive(ctx context.Context, id ID, before bool) (bool, error) {
 	for {
 		c.mu.Lock()
 		l, ok := c.lives[id]
@@ -155,6 +156,9 @@ func (c *Client) alive(ctx context.Context, id ID) (bool, error) {
 		f := l.underWay()
 		if f == nil {
 			continue // it landed just now
+		}
+		if !f.ends && !before {
+			return false, nil
 		}
 		select {
 		case <-ctx.Done():
