@@ -20,19 +20,6 @@ const loaders: Record<string, () => Promise<Extension>> = {
   dockerfile: () => import("@codemirror/legacy-modes/mode/dockerfile").then((m) => StreamLanguage.define(m.dockerFile)),
 };
 
-const extensions: Record<string, string> = {
-  py: "python", pyi: "python", js: "javascript", mjs: "javascript", cjs: "javascript", jsx: "javascript",
-  ts: "typescript", tsx: "typescript", sh: "bash", bash: "bash", json: "json", ipynb: "json", md: "markdown",
-  html: "html", htm: "html", svg: "html", xml: "html", css: "css", yml: "yaml", yaml: "yaml", toml: "toml",
-  go: "go", rs: "rust", c: "c", h: "c", cpp: "c", java: "c", sql: "sql",
-};
-
-/** The language of a file by its name; "" when it is none that we colour. */
-export function languageOf(name: string): string {
-  if (/(^|\/)Dockerfile$/.test(name)) return "dockerfile";
-  return extensions[name.split(".").pop()!.toLowerCase()] ?? "";
-}
-
 export async function languageSupport(name: string): Promise<Extension> {
   return (await loaders[name]?.()) ?? [];
 }

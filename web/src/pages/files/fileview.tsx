@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../../api/http";
 import { type Loaded, address, read, save } from "../../api/files";
 import { Editor, type Instance } from "../../editor/editor";
-import { languageOf } from "../../editor/languages";
+import { languageOf } from "../../editor/names";
 import { confirm } from "../../frame/dialog";
 import { useShortcuts } from "../../frame/keys";
 import { tell, tellError } from "../../frame/notices";
