@@ -2,7 +2,6 @@ package archive
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"syscall"
 
@@ -46,13 +45,6 @@ func malformed(err error) error {
 		return errno
 	}
 	return fail(wire.CodeInvalid, "The body is no whole tar, plain or compressed by zstd or gzip")
-}
-
-func ignoreEOF(err error) error {
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
 }
 
 // gone says that an entry was removed, or became something else, meanwhile.

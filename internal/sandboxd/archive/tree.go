@@ -12,36 +12,43 @@ import (
 )
 
 // A tree is one that grows from an archive. The directories on the way to the
-// newest entry are open; one is given its mode and time when it is left, since
-// every entry in it changes the latter.
+// newest entry are open. Files are made by a crew, so that whoever needs others
+// to be there waits for it.
 type tree struct {
 	in   directory // holds the top
 	uid  int
 	gid  int
-	path []level
-}
-
-// A level is one open directory.
-type level struct {
-	directory
-	name  string
-	mode  uint32
-	mtime unix.Timespec
+	path []*level
+	crew *crew
 }
 
 // plant makes the top.
 func (t *tree) plant(in directory, name string, uid, gid int) error {
-	t.in, t.uid, t.gid = in, uid, gid
+	t.in, t.uid, t.gid, t.crew = in, uid, gid, newCrew()
 	return t.descend(name)
 }
 
-// close leaves all directories.
-func (t *tree) close() error { return t.ascend(0) }
+// close leaves all directories, and waits until everything is made.
+func (t *tree) close() error {
+	t.ascend(0)
+	return t.crew.close()
+}
+
+// claim waits, where an entry of that name may be there or on its way.
+func (t *tree) claim(name string) error {
+	if len(t.path) == 0 || !t.path[len(t.path)-1].claim(name) {
+		return nil
+	}
+	return t.crew.wait()
+}
 
 // descend goes into a directory of the newest one, which is made if need be.
 func (t *tree) descend(name string) error {
 	if len(t.path) > maxDepth {
 		return refused(name, "it lies too deep")
+	}
+	if err := t.claim(name); err != nil {
+		return err
 	}
 	in := t.newest()
 	made := true
@@ -59,17 +66,18 @@ func (t *tree) descend(name string) error {
 	if err != nil {
 		return err
 	}
-	l := level{directory: dir, name: name, mode: newDirMode, mtime: unix.NsecToTimespec(time.Now().UnixNano())}
+	l := newLevel(dir, name, t.crew.note)
+	l.mtime = unix.NsecToTimespec(time.Now().UnixNano())
 	t.path = append(t.path, l)
 	if made {
 		return unix.Fchown(dir.fd, t.uid, t.gid)
 	}
-	return t.remember()
+	return l.remember()
 }
 
 // remember keeps what a directory that was left before had been given.
-func (t *tree) remember() error {
-	l := &t.path[len(t.path)-1]
+func (l *level) remember() error {
+	l.found = true
 	var stat unix.Stat_t
 	if err := unix.Fstat(l.fd, &stat); err != nil {
 		return err
@@ -86,14 +94,12 @@ func (t *tree) newest() directory {
 }
 
 // ascend leaves directories until so many are open.
-func (t *tree) ascend(depth int) error {
-	var failed error
+func (t *tree) ascend(depth int) {
 	for len(t.path) > depth {
 		l := t.path[len(t.path)-1]
 		t.path = t.path[:len(t.path)-1]
-		failed = errors.Join(failed, unix.Fchmod(l.fd, l.mode), setTimespec(t.newest(), l.name, l.mtime), l.Close())
+		l.release()
 	}
-	return failed
 }
 
 // enter makes the directory of that name, "." for the top, the newest.
@@ -103,9 +109,7 @@ func (t *tree) enter(name string) error {
 	for same < len(parts) && same+1 < len(t.path) && t.path[same+1].name == parts[same] {
 		same++
 	}
-	if err := t.ascend(same + 1); err != nil {
-		return err
-	}
+	t.ascend(same + 1)
 	for _, part := range parts[same:] {
 		if err := t.descend(part); err != nil {
 			return err
@@ -131,30 +135,30 @@ func (t *tree) directory(name string, h *tar.Header) error {
 	if err := t.enter(name); err != nil {
 		return err
 	}
-	l := &t.path[len(t.path)-1]
+	l := t.path[len(t.path)-1]
 	l.mode, l.mtime = uint32(h.Mode&0o1777), at
 	return nil
 }
 
 // parent makes the directory that an entry lies in the newest.
-func (t *tree) parent(name string) (directory, string, error) {
+func (t *tree) parent(name string) (*level, string, error) {
 	parts := split(name)
-	above := "."
+	above, base := ".", parts[len(parts)-1]
 	if len(parts) > 1 {
 		above = strings.Join(parts[:len(parts)-1], "/")
 	}
-	return t.newestAt(above, parts[len(parts)-1])
+	if err := t.enter(above); err != nil {
+		return nil, "", err
+	}
+	return t.path[len(t.path)-1], base, t.claim(base)
 }
 
-func (t *tree) newestAt(above, base string) (directory, string, error) {
-	if err := t.enter(above); err != nil {
+// find opens the directory that holds an entry which is there, and leaves the
+// newest the newest.
+func (t *tree) find(name string) (directory, string, error) {
+	if err := t.crew.wait(); err != nil {
 		return directory{}, "", err
 	}
-	return t.newest(), base, nil
-}
-
-// find opens the directory that holds an entry, and leaves the newest the newest.
-func (t *tree) find(name string) (directory, string, error) {
 	parts := split(name)
 	if len(parts) == 0 {
 		return directory{}, "", syscall.EISDIR

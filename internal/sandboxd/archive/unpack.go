@@ -8,6 +8,7 @@ import (
 	"io"
 	"path"
 	"strings"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -52,10 +53,11 @@ func (a *Archiver) unpack(ctx context.Context, in directory, name string, body i
 		ctx: ctx, archive: a, tar: tar.NewReader(content), foreign: o.Foreign,
 		most: bound(o.MaxBytes), buf: make([]byte, copyBuffer),
 	}
-	if err := u.tree.plant(in, name, a.uid, a.gid); err != nil {
-		return u.info, err
+	err = u.tree.plant(in, name, a.uid, a.gid)
+	if err == nil {
+		err = u.all()
 	}
-	if err := errors.Join(u.all(), u.tree.close()); err != nil {
+	if err := errors.Join(err, u.tree.close()); err != nil {
 		return u.info, err
 	}
 	// What follows must be read as well: only at its end is it known to be whole.
@@ -78,7 +80,7 @@ func drain(ctx context.Context, content, body io.Reader) error {
 
 func (u *unpacker) all() error {
 	for {
-		if err := u.ctx.Err(); err != nil {
+		if err := errors.Join(u.ctx.Err(), u.tree.crew.failure()); err != nil {
 			return err
 		}
 		h, err := u.tar.Next()
@@ -123,9 +125,9 @@ func (u *unpacker) entry(h *tar.Header) error {
 	case tar.TypeReg, tar.TypeGNUSparse:
 		err = u.file(in, base, name, h)
 	case tar.TypeSymlink:
-		err = u.symlink(in, base, name, h)
+		err = u.symlink(in.directory, base, name, h)
 	case tar.TypeLink:
-		err = u.hardLink(in, base, name, h)
+		err = u.hardLink(in.directory, base, name, h)
 	default:
 		return refused(name, "it is a device, a FIFO or something else that is no file, directory or link")
 	}
@@ -156,19 +158,40 @@ func refused(name, why string) error {
 	return fail(wire.CodeInvalid, "The archive is refused at %.200q: %s", name, why)
 }
 
-// file makes a file; where something is already that is no directory, in its place.
-func (u *unpacker) file(in directory, base, name string, h *tar.Header) error {
+// file makes a file; where something is already that is no directory, in its
+// place. A small one is made while the archive is read on.
+func (u *unpacker) file(in *level, base, name string, h *tar.Header) error {
 	if h.Size > u.most-u.info.Bytes {
 		return tooLarge(u.most)
 	}
 	u.info.Bytes += h.Size
+	if h.Size > int64(len(zeros)) {
+		return u.make(in.directory, base, name, h, u.content)
+	}
+	buf := small.Get().(*[hole]byte)
+	if _, err := io.ReadFull(u.tar, buf[:h.Size]); err != nil {
+		return malformed(err)
+	}
+	in.hold()
+	u.tree.crew.do(func() error {
+		defer in.release()
+		defer small.Put(buf)
+		return u.make(in.directory, base, name, h, func(fd int, size int64) error { return writeAt(fd, buf[:size], 0) })
+	})
+	return nil
+}
+
+var small = sync.Pool{New: func() any { return new([hole]byte) }}
+
+// make makes a file and fills it.
+func (u *unpacker) make(in directory, base, name string, h *tar.Header, fill func(fd int, size int64) error) error {
 	mode := uint32(h.Mode & 0o1777)
 	fd, err := u.create(in, base, name, mode)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(fd)
-	if err := u.content(fd, h.Size); err != nil {
+	if err := fill(fd, h.Size); err != nil {
 		return err
 	}
 	if err := unix.Fchown(fd, u.archive.uid, u.archive.gid); err != nil {
