@@ -30,8 +30,17 @@ func newLimiters(cfg Config, registry prometheus.Registerer) limiters {
 		entering: cfg.MaxRequests,
 	} {
 		all[kind] = httpapi.NewLimiter(httpapi.LimiterOptions{
-			Kind: string(kind), Most: most, Wait: cfg.QueueTime, Registry: registry,
+			Kind: string(kind), Most: most, Each: cfg.ofEach(most), Wait: cfg.QueueTime, Registry: registry,
 		})
 	}
 	return all
+}
+
+// ofEach is how many of all places one owner may hold, where there are several:
+// something is left for the others.
+func (c Config) ofEach(all int) int {
+	if c.Auth == authNone {
+		return all
+	}
+	return max(1, all-max(1, all/8))
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -17,6 +18,7 @@ import (
 type LimiterOptions struct {
 	Kind     string        // of requests, as the metrics call it
 	Most     int           // at once; as many more may wait
+	Each     int           // of one owner's at once; 0: Most
 	Wait     time.Duration // how long one waits at most
 	Registry prometheus.Registerer
 }
@@ -27,12 +29,14 @@ type LimiterOptions struct {
 type Limiter struct {
 	turns *quota.Turns
 	most  int
+	each  int
 	wait  time.Duration
 }
 
 // NewLimiter makes a limiter that tells its registry how full it is.
 func NewLimiter(opts LimiterOptions) *Limiter {
-	l := &Limiter{turns: quota.NewTurns(opts.Most), most: opts.Most, wait: opts.Wait}
+	each := cmp.Or(opts.Each, opts.Most)
+	l := &Limiter{turns: quota.NewTurns(opts.Most, each), most: opts.Most, each: each, wait: opts.Wait}
 	labels := prometheus.Labels{"kind": opts.Kind}
 	gauge := func(name, help string, value func() int) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels},
@@ -72,7 +76,7 @@ func (l *Limiter) enter(ctx context.Context) error {
 		return ctx.Err()
 	}
 	return sandboxclient.Errorf(sandboxclient.CodeExhausted,
-		"The gateway answers %d requests of this kind already, the most it may; try again soon", l.most)
+		"As many requests of this kind are being answered as may be, %d in all and %d of one owner's; try again soon", l.most, l.each)
 }
 
 func (l *Limiter) leave(ctx context.Context) { l.turns.Leave(ownerIn(ctx)) }

@@ -13,9 +13,11 @@ var ErrFull = errors.New("too many wait already")
 // Turns lets a bounded number in at once, and as many more wait. The next turn is
 // one of the owner who holds the fewest, and of those the one who waits longest.
 // When no more may wait, the owner with the most waiting gives up its newest place
-// to one who has fewer.
+// to one who has fewer. One owner may be bounded to fewer turns than there are, so
+// that something is left for others however long it holds its own.
 type Turns struct {
 	most int
+	each int // of one owner
 
 	mu      sync.Mutex
 	held    map[string]int
@@ -28,8 +30,9 @@ type waiter struct {
 	turn  chan bool // true: it is in; false: it lost its place. Holds one
 }
 
-// NewTurns makes turns for that many at once.
-func NewTurns(most int) *Turns { return &Turns{most: most, held: map[string]int{}} }
+// NewTurns makes turns for that many at once, of which one owner has so many as
+// each says.
+func NewTurns(most, each int) *Turns { return &Turns{most: most, each: each, held: map[string]int{}} }
 
 // Load tells how many are in and how many wait.
 func (t *Turns) Load() (holding, waiting int) {
@@ -74,14 +77,9 @@ func (t *Turns) Leave(owner string) {
 	if t.held[owner]--; t.held[owner] <= 0 {
 		delete(t.held, owner)
 	}
-	if len(t.waiting) == 0 {
+	next := t.next()
+	if next < 0 {
 		return
-	}
-	next := 0
-	for i, w := range t.waiting {
-		if t.held[w.owner] < t.held[t.waiting[next].owner] {
-			next = i
-		}
 	}
 	w := t.waiting[next]
 	t.waiting = slices.Delete(t.waiting, next, next+1)
@@ -89,11 +87,22 @@ func (t *Turns) Leave(owner string) {
 	w.turn <- true
 }
 
+// next finds whose turn it is, -1 if nobody waits who may enter.
+func (t *Turns) next() int {
+	next, fewest := -1, t.each
+	for i, w := range t.waiting {
+		if held := t.held[w.owner]; held < fewest {
+			next, fewest = i, held
+		}
+	}
+	return next
+}
+
 // line lets an owner in, or gives it a place to wait, if there is one.
 func (t *Turns) line(owner string) (*waiter, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.holding < t.most {
+	if t.holding < t.most && t.held[owner] < t.each {
 		t.enter(owner)
 		return nil, nil
 	}

@@ -16,7 +16,7 @@ import (
 func TestTurns_aBurstStarvesNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const most, turn = 4, time.Second
-		turns := NewTurns(most)
+		turns := NewTurns(most, most)
 		ctx, stop := context.WithCancel(t.Context())
 		var burst sync.WaitGroup
 		for range 3 * most { // more than fit, each coming back at once
@@ -54,10 +54,38 @@ func TestTurns_aBurstStarvesNobody(t *testing.T) {
 	})
 }
 
+// However long an owner holds all that it may, there is room for others; and it
+// is let in again when it has left.
+func TestTurns_leavesSomethingForOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := NewTurns(4, 3)
+		for range 3 {
+			_ = turns.Enter(t.Context(), "greedy")
+		}
+		waited := make(chan error, 1)
+		go func() { waited <- turns.Enter(t.Context(), "greedy") }()
+		synctest.Wait()
+		for range 10 {
+			if err := turns.Enter(t.Context(), "modest"); err != nil {
+				t.Fatal(err)
+			}
+			turns.Leave("modest")
+			synctest.Wait()
+		}
+		if holding, waiting := turns.Load(); holding != 3 || waiting != 1 {
+			t.Errorf("%d hold, %d wait", holding, waiting)
+		}
+		turns.Leave("greedy")
+		if err := <-waited; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Of equals the one who came first is let in first.
 func TestTurns_firstComeFirstServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		turns := NewTurns(3)
+		turns := NewTurns(3, 3)
 		for range 3 {
 			_ = turns.Enter(t.Context(), "a")
 		}
@@ -84,7 +112,7 @@ func TestTurns_firstComeFirstServed(t *testing.T) {
 
 func TestTurns_full(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		turns := NewTurns(2)
+		turns := NewTurns(2, 2)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		results := make(chan error, 10)
@@ -122,7 +150,7 @@ func TestTurns_full(t *testing.T) {
 
 // Whatever is done at once, no more are in than may be and none is lost.
 func TestTurns_race(t *testing.T) {
-	turns := NewTurns(3)
+	turns := NewTurns(3, 2)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	in := 0
