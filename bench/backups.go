@@ -41,6 +41,7 @@ func (l *lab) backups() []comparison {
 			name: "a run from a backup", against: "from nothing", aim: "≤ 0.35", unit: "ms", rounds: 3,
 			measured: l.preparedRun(), reference: l.wholeRun,
 		},
+		l.timeline(),
 	)
 }
 
