@@ -80,6 +80,11 @@ func (c *census) enter(ctx context.Context, owner string) error {
 		return nil
 	}
 	c.uncountRunning(owner)
+	return c.refusal()
+}
+
+// refusal is for who comes when as many run as may.
+func (c *census) refusal() error {
 	return full(5*time.Second, "%d sandboxes run already, the most that may; try again soon", c.maxRunning)
 }
 

@@ -39,15 +39,23 @@ func (c *Client) enter(ctx context.Context, owner string) error {
 		if ctx.Err() == nil && c.makeRoom(ctx, c.crowded(owner)) {
 			continue
 		}
-		if fits {
+		if c.census.full(owner) {
 			return c.census.enter(ctx, owner)
 		}
 		select {
 		case <-ctx.Done():
-			return full(5*time.Second, "The sandboxes that run use all the memory they may, and none is idle; try again soon")
+			return c.crowd(fits)
 		case <-time.After(pressurePoll):
 		}
 	}
+}
+
+// crowd says why a start was not let in.
+func (c *Client) crowd(memoryFits bool) error {
+	if memoryFits {
+		return c.census.refusal()
+	}
+	return full(5*time.Second, "The sandboxes that run use all the memory they may, and none is idle; try again soon")
 }
 
 // memoryFits says whether one more sandbox keeps all within their memory.

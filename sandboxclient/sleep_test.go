@@ -269,6 +269,20 @@ func TestPressure_theLongestIdleMakesRoom(t *testing.T) {
 	}
 }
 
+func TestPressure_whoWaitsIsLetInWhenOneGetsIdle(t *testing.T) {
+	dreaming(t, Options{MaxRunning: 1, QueueTime: 10 * time.Minute}, func(t *testing.T, c *Client, d *dozing, _ *memory) {
+		var wg sync.WaitGroup
+		wg.Go(func() { mustRun(t, c.Sandbox(book("busy")), "wait") })
+		time.Sleep(time.Second)
+		began := time.Now()
+		mustRun(t, c.Sandbox(scratch), "inc")
+		if took := time.Since(began); took > 61*time.Second || d.sleepers() != 1 {
+			t.Errorf("it waited %s, %d sleep", took, d.sleepers())
+		}
+		wg.Wait()
+	})
+}
+
 func TestPressure_refusesWhenAllWork(t *testing.T) {
 	for name, opts := range map[string]Options{"of number": {MaxRunning: 2}, "of memory": {MaxMemory: 3 * freshBytes}} {
 		t.Run(name, func(t *testing.T) {

@@ -52,15 +52,23 @@ func TestFullHouse_turns(t *testing.T) {
 	}
 }
 
-// One sandbox more than may run is refused in words; those that run work on.
+// One sandbox more than may run is refused in words while the others work; those
+// work on. Once one is idle it sleeps to make room, and forgets nothing.
 func TestFullHouse_sandboxes(t *testing.T) {
 	t.Parallel()
 	g := start(t, "--max-running=1", "--queue-time=300ms")
-	ask(t, http.MethodPost, g.URL+"/notebook?notebook=a", "1").has(200)
+	v := watch(t, http.MethodPost, g.URL+"/notebook?notebook=a", "import os, time\nx = 41\nprint('up')\nwhile not os.path.exists('go'): time.sleep(0.05)")
+	for v.next().Type != "stdout" {
+	}
 	refused := ask(t, http.MethodPost, g.URL+"/notebook?notebook=b", "1")
 	refused.has(http.StatusTooManyRequests, "1 sandboxes run already")
 	if refused.header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
-	ask(t, http.MethodPost, g.URL+"/notebook?notebook=a", "2").has(200, `"values":["2"]`)
+	ask(t, http.MethodPost, g.URL+"/notebook?notebook=a&language=bash", "touch go").has(200)
+	if _, end := v.rest(); end.Status != "exited" {
+		t.Errorf("ended as %+v", end)
+	}
+	ask(t, http.MethodPost, g.URL+"/notebook?notebook=b", "2").has(200, `"values":["2"]`)
+	ask(t, http.MethodPost, g.URL+"/notebook?notebook=a", "x + 1").has(200, `"values":["42"]`, `"woken"`)
 }

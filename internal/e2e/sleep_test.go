@@ -352,14 +352,53 @@ func fillDisk(path string, room int64) error {
 	return nil
 }
 
-// The gateway is killed again and again while notebooks sleep and wake: none is
-// stuck, none answers with another's variable, and nothing is left behind.
+// What sleeps has so much of the disk: memories are compressed when it gets short,
+// then the one that slept for longest is given up, and told why.
+func TestSleep_withinItsDisk(t *testing.T) {
+	t.Parallel()
+	g := start(t, "--sleep-disk", "240MiB")
+	var sizes []int64 // of all memories, after each
+	for _, name := range []string{"first", "second"} {
+		notebook(t, g, name, "x = b'z' * (185 << 20) + b'"+name+"'")
+		hibernate(t, g, name)
+		sizes = append(sizes, memoriesOf(t, g))
+	}
+	if first, second := sizes[0], sizes[1]-sizes[0]; second <= 0 || second > first/2 {
+		t.Errorf("the second memory takes %d bytes, the first took %d", second, first)
+	}
+	notebook(t, g, "third", "import os; x = os.urandom(60 << 20)")
+	hibernate(t, g, "third")
+	if got := notebook(t, g, "first", "'x' in globals()"); got.Start != "restarted" || !strings.Contains(got.Restart, "oldest") {
+		t.Errorf("the first: %+v", got)
+	}
+	if got := notebook(t, g, "second", "x[-6:]"); !slices.Equal(got.Values, []string{"b'second'"}) || got.Start != "woken" {
+		t.Errorf("the second: %+v", got)
+	}
+}
+
+// memoriesOf is the size of what sleeps.
+func memoriesOf(t *testing.T, g *sandboxtest.Gateway) (sum int64) {
+	t.Helper()
+	found, _ := filepath.Glob(filepath.Join(g.Dir, "sandboxes", "*", "checkpoint", "*.img"))
+	for _, path := range found {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += info.Size()
+	}
+	return sum
+}
+
+// The gateway is killed again and again while notebooks sleep and wake, and every
+// other time its sandboxes with it: none is stuck, none answers with another's
+// variable, and nothing is left behind.
 func TestSleep_killsAtRandom(t *testing.T) {
 	t.Parallel()
 	rounds := max(3, soakRuns(t)/30) // 100 in a soak
 	dir := stateDir(t)
 	args := []string{"--warm", "--pool", "1", "--sleep-after", "200ms", "--shutdown-grace", "1s"}
-	for range rounds {
+	for round := range rounds {
 		g := startIn(t, dir, args...)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(2000+rand.IntN(3000))*time.Millisecond)
 		var visitors sync.WaitGroup
@@ -368,6 +407,11 @@ func TestSleep_killsAtRandom(t *testing.T) {
 		}
 		<-ctx.Done()
 		cancel()
+		if round%2 == 1 {
+			for _, pid := range sandboxProcesses(t, dir) {
+				_ = unix.Kill(pid, unix.SIGKILL)
+			}
+		}
 		g.Kill()
 		visitors.Wait()
 	}

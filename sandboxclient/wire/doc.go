@@ -29,6 +29,7 @@
 // # Requests
 //
 //	GET    /v1/health                           → [Health]
+//	POST   /v1/sleep                            → 204; prepares for a checkpoint, without stopping anything
 //	POST   /v1/exec          [ExecRequest]      → events
 //	POST   /v1/run           [RunRequest]       → events; makes the code context when it is not there
 //	GET    /v1/executions                       → [][ExecutionInfo], running and kept
