@@ -9,6 +9,7 @@ func (s *server) routes() http.Handler {
 	work := func(pattern string, h handler) { handle(pattern, s.live(h)) }
 
 	handle("GET /v1/health", s.health)
+	handle("POST /v1/sleep", s.sleep)
 
 	work("POST /v1/exec", s.exec)
 	work("POST /v1/run", s.runCell)

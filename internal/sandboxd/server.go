@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -30,10 +31,23 @@ type server struct {
 	lived      atomic.Bool // something was done here that a template never does
 }
 
+// POST /v1/sleep
+func (s *server) sleep(w http.ResponseWriter, _ *http.Request) error {
+	if err := s.executions.Settle(); err != nil { // the sleep takes longer then
+		s.log.Warn("what was printed lies on the disk without a name", "cause", loggable(err))
+	}
+	debug.FreeOSMemory() // or the checkpoint holds it
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
 // moved says that the sandbox was restored from another's checkpoint, or under a
 // new token from its own. The first request is yet to come.
 func (s *server) moved(ctx context.Context) {
 	s.contexts.Moved()
+	if err := s.executions.Rise(); err != nil {
+		s.log.Warn("what was printed has a name", "cause", loggable(err))
+	}
 	if s.lived.Load() { // it is the sandbox that it was, and so is its workspace
 		return
 	}

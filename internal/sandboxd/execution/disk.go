@@ -49,6 +49,7 @@ type disk struct {
 	files   int
 	refused time.Time // when it took nothing; zero once there is room again
 	watched bool
+	held    map[file]*spilled
 }
 
 // A file is what a segment needs of one.
@@ -179,11 +180,21 @@ func (d *disk) open() (file, error) {
 		d.count(-1)
 		return nil, err
 	}
-	return f, nil
+	s := &spilled{dir: d.dir, file: f}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.held == nil {
+		d.held = make(map[file]*spilled)
+	}
+	d.held[s] = s
+	return s, nil
 }
 
 func (d *disk) close(f file) {
 	_ = f.Close() // nothing of it is to be kept
+	d.mu.Lock()
+	delete(d.held, f)
+	d.mu.Unlock()
 	d.count(-1)
 }
 

@@ -49,6 +49,7 @@ func (s *sandbox) hangUp() {
 
 func (s *sandbox) sleep() {
 	s.Helper()
+	s.do(http.MethodPost, "/v1/sleep", nil).Close()
 	s.hangUp()
 	s.must(s.host.driver.Hibernate(s.within(), s.id, nil))
 }
@@ -103,16 +104,19 @@ type outcome struct {
 	last   int64 // number of the last event
 }
 
-// collect reads events until the terminal one, or those that there are.
+// collect reads events until the terminal one, or until one is enough.
 func (s *sandbox) collect(body io.ReadCloser, after int64, enough func(wire.Event) bool) (o outcome) {
 	s.Helper()
 	defer body.Close()
+	var output strings.Builder
+	defer func() { o.output = output.String() }()
 	for events := wire.NewEventReader(body, after); ; {
 		e, err := events.Next()
 		if errors.Is(err, io.EOF) {
 			return o
 		}
 		s.must(err)
+		output.Write(e.Data)
 		o.add(s, e)
 		if enough(e) {
 			return o
@@ -126,8 +130,6 @@ func (o *outcome) add(s *sandbox, e wire.Event) {
 	switch e.Type {
 	case wire.EventStart:
 		o.start = *e.Start
-	case wire.EventStdout, wire.EventStderr:
-		o.output += string(e.Data)
 	case wire.EventResult:
 		o.result = e.Result.Text
 	case wire.EventComplete:
