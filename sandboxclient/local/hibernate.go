@@ -57,12 +57,12 @@ func (d *Driver) survey(id sandboxclient.ID) (manifest, []hostFile, error) {
 	if err != nil {
 		return manifest{}, nil, err
 	}
-	print, err := shape(oci)
+	form, err := shape(oci)
 	if err != nil {
 		return manifest{}, nil, err
 	}
 	machine, err := d.machine()
-	return manifest{Made: time.Now().UTC(), Machine: machine, Spec: print, Boot: bootID()}, files, err
+	return manifest{Made: time.Now().UTC(), Machine: machine, Spec: form, Boot: bootID()}, files, err
 }
 
 func readSpec(bundle string) (*specs.Spec, error) {
@@ -177,11 +177,11 @@ func (d *Driver) thaw(ctx context.Context, spec sandboxclient.Spec, dir string) 
 	if err != nil {
 		return &sandboxclient.LostError{Why: "what it left on disk cannot be read any more", Err: err}
 	}
-	print, err := d.shapeOf(spec)
+	form, err := d.shapeOf(spec)
 	if err != nil {
 		return err
 	}
-	if why := d.unfit(dir, m, print); why != "" {
+	if why := d.unfit(dir, m, form); why != "" {
 		return &sandboxclient.LostError{Why: why}
 	}
 	used := d.layout.aside(spec.ID)

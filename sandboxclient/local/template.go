@@ -52,15 +52,15 @@ func (t *templates) find(d *Driver, spec sandboxclient.Spec) *template {
 	if spec.Template == "" || !d.CanHibernate() {
 		return nil
 	}
-	print, err := d.shapeOf(spec)
+	form, err := d.shapeOf(spec)
 	if err != nil {
 		return nil
 	}
-	one := t.read(t.dirOf(print, spec.Template))
+	one := t.read(t.dirOf(form, spec.Template))
 	if one == nil {
 		return nil
 	}
-	why := d.outdated(one.dir, one.m, print)
+	why := d.outdated(one.dir, one.m, form)
 	if why == "" {
 		why = changed(one.files)
 	}
