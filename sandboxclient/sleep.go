@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"sync"
 	"time"
 )
@@ -90,10 +91,11 @@ func (l *lifecycle) rest(why string, allowed func() bool) *flight {
 // sleep puts the sandbox behind a link to disk.
 func (l *lifecycle) sleep(link *link, why string) error {
 	c := l.client
-	link.close()
 	ctx, cancel := context.WithTimeout(context.Background(), c.opts.StartTimeout)
 	defer cancel()
 	began := time.Now()
+	link.settle(ctx)
+	link.close()
 	err := c.hibernator.Hibernate(ctx, l.id, c.note(l.id))
 	c.opts.Observe("hibernate", observed(err), time.Since(began))
 	if errors.Is(err, ErrAwake) {
@@ -108,6 +110,16 @@ func (l *lifecycle) sleep(link *link, why string) error {
 	}
 	c.opts.Logger.Info("sandbox sleeps", "sandbox", l.id, "app", l.ref.App, "why", why, "took", time.Since(began))
 	return l.save(ctx)
+}
+
+// settleTime bounds what sandboxd may take to prepare for its sleep.
+const settleTime = 5 * time.Second
+
+// settle has sandboxd prepare for its sleep, which is only slower without that.
+func (l *link) settle(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	_ = l.call(ctx, http.MethodPost, "/v1/sleep", nil, nil, nil)
 }
 
 // A note is what the client wants to know of a sandbox that slept while the
