@@ -32,7 +32,7 @@ print(random.random(), tempfile.mktemp(), ssl.RAND_bytes(16).hex(), os.urandom(1
 		if a.Start != "fresh" || a.Generation != 1 || a.ExecutionCount != 1 || len(a.Values) != 1 || a.Values[0] != "True" {
 			t.Errorf("%s begins with %+v", name, a)
 		}
-		for _, word := range strings.FieldsSeq(strings.Join(a.Output, "")) {
+		for word := range strings.FieldsSeq(strings.Join(a.Output, "")) {
 			if other, taken := drawn[word]; taken {
 				t.Errorf("%s and %s have both drawn %s", name, other, word)
 			}
