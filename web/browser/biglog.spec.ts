@@ -2,11 +2,11 @@ import type { Page } from "@playwright/test";
 
 import { expect, heldUp, memory, test } from "./test";
 
-test.setTimeout(300_000);
+test.setTimeout(480_000);
 test.use({ trace: "off" }); // it would hold the log as well
 
 const lines = 400_000; // of some 260 bytes
-const patience = 60_000; // milliseconds; a busy machine does not come to the end
+const patience = 30_000; // milliseconds; a busy machine does not come to the end
 const script = `
 const line = (i) => "line " + String(i).padStart(7, "0") + " " + "\\u001b[32mok\\u001b[0m ".repeat(10) + "x".repeat(120) + "\\n";
 let i = 0;
@@ -33,9 +33,9 @@ test("keeps a log of a hundred megabytes smooth", async ({ page, git }) => {
   const streaming = await heldUp(page);
   await page.getByRole("button", { name: "Run the tests" }).click();
   const log = page.getByRole("log");
-  await expect(log.getByText(/line 00/).first()).toBeVisible({ timeout: 90_000 });
+  await expect(log.getByText(/line 00/).first()).toBeVisible({ timeout: 150_000 });
   const began = Date.now();
-  await expect.poll(async () => (await held(page)) >= lines || Date.now() - began > patience, { timeout: 2 * patience }).toBe(true);
+  await expect.poll(async () => (await held(page)) >= lines || Date.now() - began > patience, { timeout: 4 * patience }).toBe(true);
   const took = Date.now() - began;
   const came = await held(page);
   const whileStreaming = await streaming();
@@ -44,8 +44,8 @@ test("keeps a log of a hundred megabytes smooth", async ({ page, git }) => {
   const scrolling = await heldUp(page);
   const drawn = await log.evaluate(async (box) => {
     const rows = [];
-    for (let i = 0; i <= 60; i++) {
-      box.scrollTop = (box.scrollHeight * ((i * 37) % 61)) / 61;
+    for (let i = 0; i <= 20; i++) {
+      box.scrollTop = (box.scrollHeight * ((i * 8) % 21)) / 21;
       await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
       rows.push(box.querySelectorAll(".log-row").length);
     }

@@ -50,8 +50,16 @@ export class Session {
       if (this.executions.value[id] || !this.cells.value.some((c) => c.id === id)) continue;
       const x = new Execution();
       this.executions.value = { ...this.executions.value, [id]: x };
-      void attach(x, location);
+      void attach(x, location).then((known) => known || this.drop(id, x));
     }
+  }
+
+  /** Shows nothing where nothing is known any more. */
+  private drop(id: string, x: Execution): void {
+    if (this.executions.value[id] !== x) return;
+    const { [id]: _, ...others } = this.executions.value;
+    this.executions.value = others;
+    this.noteLocation(id, null);
   }
 
   private locations(): Record<string, string> {

@@ -22,8 +22,15 @@ function takeUp(): Execution | undefined {
   const location = remembered<string>("run.execution");
   if (!location) return undefined;
   const x = new Execution();
-  void attach(x, location);
+  void attach(x, location).then((known) => known || forget(x));
   return x;
+}
+
+/** Shows nothing when nothing is known of it any more. */
+function forget(x: Execution): void {
+  if (execution.value !== x) return;
+  execution.value = undefined;
+  remember("run.execution", undefined);
 }
 
 effect(() => {
