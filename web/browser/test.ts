@@ -89,15 +89,10 @@ export async function picture(page: Page, name: string, { docs = "" } = {}): Pro
 
 /** Waits until what moves has come to its place, and is drawn. */
 async function settled(page: Page): Promise<void> {
-  await page.evaluate(async () => {
-    const frame = () => new Promise((done) => requestAnimationFrame(done));
-    await document.fonts.ready;
-    await frame();
-    const ending = document.getAnimations().filter((a) => a.effect?.getComputedTiming().iterations !== Infinity);
-    await Promise.all(ending.map((a) => a.finished.catch(() => {})));
-    await frame();
-    await frame();
-  });
+  await page.evaluate(() => document.fonts.ready);
+  // An animation whose element is hidden meanwhile may never say that it has finished.
+  await page.waitForFunction(() => document.getAnimations().every((a) => a.playState !== "running" || a.effect?.getComputedTiming().iterations === Infinity));
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
 }
 
 /** Goes on with Tab until something has the focus. */
