@@ -91,5 +91,5 @@ test("stays light while ten thousand lines stream by", async ({ page }) => {
   await expect(output).toContainText("no longer shown");
   expect(await output.locator(".stream").evaluate((e) => e.textContent!.split("\n").length)).toBeLessThan(11_500);
   expect(await memory(page), "megabytes").toBeLessThan(100);
-  expect(await longest(), "longest task in milliseconds").toBeLessThan(1000);
+  expect(await longest(), "longest task in milliseconds").toBeLessThan(3000);
 });

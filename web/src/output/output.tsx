@@ -1,9 +1,11 @@
 import "./output.css";
 
+import type { ComponentChildren } from "preact";
 import { memo } from "preact/compat";
 import { useEffect, useState } from "preact/hooks";
 
 import type { Exit } from "../api/types";
+import { spans } from "./ansi";
 import type { Execution, Item } from "./execution";
 import { LineView } from "./line";
 import type { Log } from "./log";
@@ -65,13 +67,27 @@ function LogView({ log }: { log: Log }) {
   );
 }
 
+interface Together {
+  stream: string;
+  shown: ComponentChildren;
+}
+
+/** Lines that look alike are one piece of text: most logs are nothing else. */
+function together(lines: Log["lines"]): Together[] {
+  const all: Together[] = [];
+  for (const l of lines) {
+    const last = all[all.length - 1];
+    const alike = !l.style && !l.text.includes("\x1b");
+    const text = alike && `${spans(l.text)[0]!.text}\n`;
+    if (alike && last?.stream === l.stream && typeof last.shown === "string") last.shown += text;
+    else all.push({ stream: l.stream, shown: text || <LineView line={l} /> });
+  }
+  return all;
+}
+
 const Block = memo(
   function Block({ lines }: { lines: Log["lines"]; mark: string }) {
-    return (
-      <div class="lines">
-        {lines.map((l) => (l.stream === "stderr" ? <span class="stderr"><LineView line={l} /></span> : <LineView line={l} />))}
-      </div>
-    );
+    return <div class="lines">{together(lines).map((t) => (t.stream === "stderr" ? <span class="stderr">{t.shown}</span> : t.shown))}</div>;
   },
   (a, b) => a.mark === b.mark && a.lines[0] === b.lines[0],
 );
