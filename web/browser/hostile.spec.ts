@@ -16,7 +16,7 @@ const names = [
 
 test("shows every name for what it is, and opens it", async ({ page, request }) => {
   for (const name of names) {
-    const response = await request.put(`/files?path=${encodeURIComponent(`hostile/${name}`)}`, { data: `needle in ${names.indexOf(name)}\n` });
+    const response = await request.put(`/files?path=${encodeURIComponent(`hostile/${name}`)}`, { data: `thorn in ${names.indexOf(name)}\n` });
     expect(response.ok(), JSON.stringify(name)).toBe(true);
   }
   await page.goto("/app/files/hostile");
@@ -26,11 +26,11 @@ test("shows every name for what it is, and opens it", async ({ page, request }) 
   for (let i = 0; i < names.length; i++) {
     await page.goto("/app/files/hostile");
     await rows.nth(i).click();
-    await expect(page.getByRole("textbox", { name: /^Text of hostile/ })).toHaveText(/^needle in \d+$/);
+    await expect(page.getByRole("textbox", { name: /^Text of hostile/ })).toHaveText(/^thorn in \d+$/);
     await page.reload(); // the address alone leads there
-    await expect(page.getByRole("textbox", { name: /^Text of hostile/ })).toHaveText(/^needle in \d+$/);
+    await expect(page.getByRole("textbox", { name: /^Text of hostile/ })).toHaveText(/^thorn in \d+$/);
   }
-  await page.goto("/app/search?q=needle+in");
+  await page.goto("/app/search?q=thorn+in");
   await expect(page.getByText(`${names.length} lines in ${names.length} files`)).toBeVisible();
   await picture(page, "search-hostile");
   await expect(page).toHaveTitle("Search · Sandgate");
