@@ -175,7 +175,7 @@ func (l *lifecycle) retireIfGone() {
 // to nobody's request, so it has a deadline of its own.
 func (l *lifecycle) start() error {
 	c := l.client
-	ctx, cancel := context.WithTimeout(context.Background(), c.opts.QueueTime+c.opts.StartTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), c.opts.QueueTime+wakeTime+wokenTime+c.opts.StartTimeout)
 	defer cancel()
 	began := time.Now()
 	link, err := l.enterAndCreate(ctx)
@@ -255,7 +255,7 @@ func (l *lifecycle) create(ctx context.Context, isNew bool) (*link, error) {
 
 // createAnew makes the sandbox with nothing in its memory.
 func (l *lifecycle) createAnew(ctx context.Context, spec Spec) (*link, error) {
-	driver := l.client.opts.Driver
+	c, driver := l.client, l.client.opts.Driver
 	err := driver.Create(ctx, spec)
 	if errors.Is(err, ErrExists) { // a dead one that was not cleared, or one that we gave up
 		if err := driver.Destroy(ctx, l.id, KeepWorkspace); err != nil {
@@ -266,7 +266,11 @@ func (l *lifecycle) createAnew(ctx context.Context, spec Spec) (*link, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create: %w", err)
 	}
-	link, err := l.openWithin(ctx, spec)
+	bound := c.opts.StartTimeout
+	if spec.Template != "" {
+		bound = wokenTime
+	}
+	link, err := l.openWithin(ctx, bound)
 	if err != nil && spec.Template != "" && ctx.Err() == nil {
 		spec.Template = ""
 		return l.createAnew(ctx, spec)
@@ -274,12 +278,9 @@ func (l *lifecycle) createAnew(ctx context.Context, spec Spec) (*link, error) {
 	return link, err
 }
 
-// openWithin is open, with a bound for what a memory of the past is the reason of.
-func (l *lifecycle) openWithin(ctx context.Context, spec Spec) (*link, error) {
-	if spec.Template == "" {
-		return l.open(ctx)
-	}
-	ctx, cancel := context.WithTimeout(ctx, wakeTime)
+// openWithin is open with a bound.
+func (l *lifecycle) openWithin(ctx context.Context, bound time.Duration) (*link, error) {
+	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	return l.open(ctx)
 }
@@ -296,13 +297,26 @@ func (l *lifecycle) open(ctx context.Context) (*link, error) {
 	return link, nil
 }
 
-// greet waits until a new sandbox answers, and gives it its way out.
+// greet waits until a new sandbox answers, and gives it its way out. A connection
+// that breaks is no answer while the sandbox lives: one that was woken may have
+// had it open since before.
 func (l *lifecycle) greet(ctx context.Context, link *link) error {
-	if _, err := link.health(ctx); err != nil {
+	_, err := link.health(ctx)
+	for err != nil && !answered(err) && !errors.Is(err, ErrGone) && ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-time.After(greetPause):
+			_, err = link.health(ctx)
+		}
+	}
+	if err != nil {
 		return err
 	}
 	return l.client.openEgress(ctx, l.id, l.ref, link)
 }
+
+// greetPause is the pause between two questions whether a sandbox answers.
+const greetPause = 20 * time.Millisecond
 
 // opened notes that the sandbox runs, and where to talk to it.
 func (l *lifecycle) opened(link *link) {

@@ -67,9 +67,7 @@ func (l *lifecycle) adopt(ctx context.Context, slot *lifecycle) (*link, error) {
 		return nil, err
 	}
 	slot.forget()
-	ctx, cancel := context.WithTimeout(ctx, wakeTime)
-	defer cancel()
-	return l.open(ctx)
+	return l.openWithin(ctx, wokenTime)
 }
 
 // wantMore has the pool filled soon.

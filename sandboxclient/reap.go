@@ -195,7 +195,7 @@ func (c *Client) reconcile(ctx context.Context) {
 		refs[r.ID] = r.Ref
 	}
 	for _, id := range ids {
-		if !c.knows(id) {
+		if !c.knows(id) && !c.asleep(id) { // it may have gone to sleep since it was listed
 			c.clear(id, refs[id])
 		}
 	}

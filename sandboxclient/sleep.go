@@ -9,9 +9,15 @@ import (
 	"time"
 )
 
-// wakeTime bounds how long a sandbox that was woken may take to answer, before
-// it is made anew.
-const wakeTime = 15 * time.Second
+const (
+	// wakeTime bounds how long a memory may take to be read, and wokenTime how
+	// long a sandbox that began with one may take to answer, before it is made
+	// anew. A machine that is slow is no reason to lose a memory.
+	wakeTime  = time.Minute
+	wokenTime = 20 * time.Second
+	// sleepTime bounds how long a memory may take to be written.
+	sleepTime = 2 * time.Minute
+)
 
 // An origin is how a sandbox came about: what the first cells of its code
 // contexts are told.
@@ -48,16 +54,14 @@ func (l *lifecycle) wake(ctx context.Context, spec Spec) (_ *link, lost string) 
 	if c.hibernator == nil {
 		return nil, ""
 	}
-	ctx, cancel := context.WithTimeout(ctx, wakeTime)
-	defer cancel()
 	began := time.Now()
-	err := c.hibernator.Wake(ctx, spec)
+	err := c.readMemory(ctx, spec)
 	if errors.Is(err, ErrNotAsleep) {
 		return nil, ""
 	}
 	var link *link
 	if err == nil {
-		link, err = l.open(ctx)
+		link, err = l.openWithin(ctx, wokenTime)
 	}
 	c.opts.Observe("wake", observed(err), time.Since(began))
 	if err == nil {
@@ -69,6 +73,13 @@ func (l *lifecycle) wake(ctx context.Context, spec Spec) (_ *link, lost string) 
 		return nil, e.Why
 	}
 	return nil, "its memory could not be brought back"
+}
+
+// readMemory has the driver wake a sandbox.
+func (c *Client) readMemory(ctx context.Context, spec Spec) error {
+	ctx, cancel := context.WithTimeout(ctx, wakeTime)
+	defer cancel()
+	return c.hibernator.Wake(ctx, spec)
 }
 
 // rest lets a sandbox sleep if allowed says so while nothing can get in, and
@@ -91,7 +102,7 @@ func (l *lifecycle) rest(why string, allowed func() bool) *flight {
 // sleep puts the sandbox behind a link to disk.
 func (l *lifecycle) sleep(link *link, why string) error {
 	c := l.client
-	ctx, cancel := context.WithTimeout(context.Background(), c.opts.StartTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), sleepTime)
 	defer cancel()
 	began := time.Now()
 	link.settle(ctx)

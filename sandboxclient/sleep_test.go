@@ -126,7 +126,7 @@ func TestSleep_wokenButSilentStartsAnew(t *testing.T) {
 		}
 		d.dead = true
 		go func() {
-			time.Sleep(wakeTime)
+			time.Sleep(wokenTime)
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			d.dead = false

@@ -80,7 +80,10 @@ func TestSleep_underRuncEndsTheIdleAndKeepsTheirFiles(t *testing.T) {
 	g := start(t, "--sleep-after", "1s", "--runtime", "runc")
 	ask(t, http.MethodPut, file(g, "kept.txt"), "kept").has(200)
 	notebook(t, g, "n", "open('own.txt','w').write('own')")
-	eventually(t, "both sandboxes ended", func() bool { return len(sandboxProcesses(t, g.Dir)) == 0 })
+	eventually(t, "both sandboxes ended", func() bool {
+		all := sandboxes(t, g)
+		return all["n"].State == "stopped" && all["files"].State == "stopped"
+	})
 	ask(t, http.MethodGet, file(g, "kept.txt"), "").is(200, "kept")
 	got := notebook(t, g, "n", "open('own.txt').read()")
 	if !slices.Equal(got.Values, []string{"'own'"}) || got.Start != "restarted" || got.Generation != 2 {

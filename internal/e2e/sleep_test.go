@@ -166,9 +166,9 @@ assert ticks > before and abs(time.time() - float(subprocess.check_output(["date
 	}
 }
 
-// More notebooks than the memory has room for: each keeps its variable.
+// More notebooks than the memory has room for: each keeps its variable. It has the
+// machine to itself, for it is about many sleeps and not about patience.
 func TestSleep_density(t *testing.T) {
-	t.Parallel()
 	count, memory := 20, "400MiB"
 	if os.Getenv("SOAK_RUNS") != "" {
 		count, memory = 500, "3GiB"
@@ -355,7 +355,6 @@ func fillDisk(path string, room int64) error {
 // What sleeps has so much of the disk: memories are compressed when it gets short,
 // then the one that slept for longest is given up, and told why.
 func TestSleep_withinItsDisk(t *testing.T) {
-	t.Parallel()
 	g := start(t, "--sleep-disk", "240MiB")
 	var sizes []int64 // of all memories, after each
 	for _, name := range []string{"first", "second"} {

@@ -104,6 +104,9 @@ func (r *run) restorePhase() phase {
 func (r *run) backupPhase() phase {
 	return phase{name: PhaseBackup, place: 4, shown: "backup of " + orDefault(r.promise.Backup.Dir, appDir), act: func(ctx context.Context) (outcome, error) {
 		keep, s := r.promise.Backup, r.snapshot()
+		// npm makes none for a project without dependencies, and the next run
+		// would install again. What is in the way is told by that run.
+		_, _ = r.sandbox.MakeDir(ctx, modulesDir)
 		b, err := r.engine.opts.Backups.Create(ctx, Ref(r.owner, r.id), backups.Request{
 			Dir: orDefault(keep.Dir, appDir), TTL: keep.TTL, Label: orDefault(keep.Label, usualLabel(s)),
 		}, nil)
@@ -123,9 +126,12 @@ func usualLabel(s Summary) string {
 	return string(label[:min(len(label), 256)])
 }
 
+// modulesDir is where dependencies are installed.
+const modulesDir = appDir + "/node_modules"
+
 // installed says whether dependencies are there already.
 func (r *run) installed(ctx context.Context) (bool, error) {
-	info, err := r.sandbox.Stat(ctx, appDir+"/node_modules")
+	info, err := r.sandbox.Stat(ctx, modulesDir)
 	switch sandboxclient.CodeOf(err) {
 	case sandboxclient.CodeNotFound, sandboxclient.CodeInvalid, sandboxclient.CodeConflict:
 		return false, nil
