@@ -167,6 +167,24 @@ assert ticks > before and abs(time.time() - float(subprocess.check_output(["date
 	}
 }
 
+// The gateway as it ships makes its template, and fresh notebooks begin with it.
+func TestSleep_freshNotebooksBeginWarm(t *testing.T) {
+	t.Parallel()
+	g := start(t, "--warm", "--pool=1")
+	eventually(t, "a template is made", func() bool {
+		made, _ := filepath.Glob(filepath.Join(g.Dir, "templates", "*", "synced"))
+		return len(made) == 1
+	})
+	for _, name := range []string{"first", "second"} {
+		if got := notebook(t, g, name, "x = 41; x + 1"); !slices.Equal(got.Values, []string{"42"}) || got.Start != "fresh" {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	if strings.Contains(g.Log(), "begin cold") {
+		t.Error("they begin cold")
+	}
+}
+
 // More notebooks than the memory has room for: each keeps its variable. It has the
 // machine to itself, for it is about many sleeps and not about patience. gVisor
 // may die of itself, seldom, which is told; nothing is lost without a word.

@@ -19,7 +19,7 @@ def preload(modules):
     """Import modules, and give those that failed with what they raised."""
     sys.path[:] = [entry for entry in sys.path if entry]  # without the workspace
     try:
-        failed = [told for told in map(_import, modules) if told]
+        failed = [told for told in map(_import, modules or ()) if told]
     finally:
         sys.path.insert(0, "")
     if ssl := sys.modules.get("_ssl"):
