@@ -72,7 +72,7 @@ func TestRun_clonesInstallsAndTests(t *testing.T) {
 		want(t, "summary's commit", s.Commit, commit)
 		want(t, "summary's repository", s.Repository, repository)
 		synctest.Wait()
-		want(t, "sandboxes left", len(w.boxes), 0)
+		want(t, "sandboxes left", w.sandboxes(), 0)
 		again := watchFrom(t.Context(), e, begun.ID, 0)
 		if !slices.Equal(again.seqs, got.seqs) || again.output() != got.output() {
 			t.Errorf("afterwards the events are others: %v", again.types())
@@ -176,7 +176,7 @@ func TestStart_refuses(t *testing.T) {
 				t.Errorf("%+v: %v, want %s", c.req, err, c.code)
 			}
 		}
-		want(t, "records of those refused", len(w.records), 0)
+		want(t, "records of those refused", len(w.sorted(anyRecord)), 0)
 		for _, allowed := range []string{" " + repository + "\n", "http://127.0.0.1:8080/x.git"} {
 			start(t, e, Request{Repository: allowed})
 		}
@@ -258,7 +258,7 @@ func TestSandbox_thatDiesBetweenPhasesIsNotReplaced(t *testing.T) {
 		want(t, "type", got.last().Type, "error")
 		want(t, "code", got.last().Code, sandboxclient.CodeUnavailable)
 		synctest.Wait()
-		want(t, "sandboxes", len(w.boxes), 0)
+		want(t, "sandboxes", w.sandboxes(), 0)
 	})
 }
 
@@ -292,7 +292,7 @@ func TestStop_endsRunsAndKeepsTheQueue(t *testing.T) {
 			t.Errorf("afterwards: %v", err)
 		}
 
-		w.scripts["npm test"] = func(p *program) { p.out("ok\n") }
+		w.does("npm test", func(p *program) { p.out("ok\n") })
 		next := w.engine()
 		want(t, "the queued one", watchFrom(t.Context(), next, queued.ID, 0).last().Status, "exited")
 		want(t, "the other one", watchFrom(t.Context(), next, running.ID, 0).last().Code, sandboxclient.CodeUnavailable)

@@ -40,19 +40,28 @@ func (w *world) Run(_ context.Context, owner, id string) (Record, error) {
 	return r, nil
 }
 
+// record is what the database has of a run.
+func (w *world) record(id string) Record {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.records[id]
+}
+
+func anyRecord(Record) bool { return true }
+
 // sorted gives the records that a test keeps, oldest first.
 func (w *world) sorted(keep func(Record) bool) []Record {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	all := slices.Collect(maps.Values(w.records))
-	all = slices.DeleteFunc(all, func(r Record) bool { return !keep(r) })
-	slices.SortFunc(all, func(a, b Record) int {
+	kept := slices.Collect(maps.Values(w.records))
+	kept = slices.DeleteFunc(kept, func(r Record) bool { return !keep(r) })
+	slices.SortFunc(kept, func(a, b Record) int {
 		if c := a.CreatedAt.Compare(b.CreatedAt); c != 0 {
 			return c
 		}
 		return strings.Compare(a.ID, b.ID)
 	})
-	return all
+	return kept
 }
 
 func (w *world) ListRuns(_ context.Context, owner string, after Position, limit int) ([]Record, error) {

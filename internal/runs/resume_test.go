@@ -68,7 +68,7 @@ func TestResume_saysWhatCannotGoOn(t *testing.T) {
 		synctest.Wait()
 		w.crash()
 		w.killAll()
-		w.scripts["npm test"] = func(p *program) { p.out("ok\n") }
+		w.does("npm test", func(p *program) { p.out("ok\n") })
 		next := w.engine(func(o *Options) { o.MaxRuns = 1 })
 		for id, what := range map[string]string{
 			running.ID: "did not survive the restart",
@@ -80,7 +80,7 @@ func TestResume_saysWhatCannotGoOn(t *testing.T) {
 			}
 		}
 		want(t, "the queued one", watchFrom(t.Context(), next, queued.ID, 0).last().Status, "exited")
-		for _, r := range w.records {
+		for _, r := range w.sorted(anyRecord) {
 			if strings.Contains(string(r.Progress)+string(r.Summary), "hunter2") {
 				t.Errorf("a password was written down: %s", r.Progress)
 			}
@@ -100,19 +100,19 @@ func TestResume_writesTheRecordOfAnEndedLog(t *testing.T) {
 		w.failSaves(errDead)
 		told := watchFrom(t.Context(), e, id, 0)
 		synctest.Wait()
-		want(t, "state", w.records[id].State, StateRunning)
+		want(t, "state", w.record(id).State, StateRunning)
 		w.crash()
 		w.failSaves(nil)
 		next := w.engine()
 		synctest.Wait()
-		want(t, "state afterwards", w.records[id].State, StateEnded)
+		want(t, "state afterwards", w.record(id).State, StateEnded)
 		s, err := next.Get(t.Context(), owner, id)
 		if err != nil || s.Status != "exited" || s.ExitCode == nil || *s.ExitCode != 3 || len(s.Artifacts) != 1 || s.Commit != commit {
 			t.Errorf("%+v, %v", s, err)
 		}
 		again := watchFrom(t.Context(), next, id, 0)
 		want(t, "events", strings.Join(again.types(), ","), strings.Join(told.types(), ","))
-		want(t, "sandboxes left", len(w.boxes), 0)
+		want(t, "sandboxes left", w.sandboxes(), 0)
 	})
 }
 
@@ -124,10 +124,9 @@ func TestResume_bearsDamage(t *testing.T) {
 		"a cut log":   func(w *world, id string) error { return os.Truncate(w.log(id), 0) },
 		"a wrong log": func(w *world, id string) error { return os.WriteFile(w.log(id), []byte("1 0 {\n2 0 {\n"), 0o600) },
 		"no summary": func(w *world, id string) error {
-			r := w.records[id]
+			r := w.record(id)
 			r.Summary = nil
-			w.records[id] = r
-			return nil
+			return w.SaveRun(context.Background(), r)
 		},
 	} {
 		inBubble(t, func(t *testing.T, w *world) {
@@ -143,8 +142,8 @@ func TestResume_bearsDamage(t *testing.T) {
 			want(t, name+": type", last.Type, "error")
 			want(t, name+": code", last.Code, sandboxclient.CodeUnavailable)
 			synctest.Wait()
-			want(t, name+": state", w.records[id].State, StateEnded)
-			want(t, name+": sandboxes left", len(w.boxes), 0)
+			want(t, name+": state", w.record(id).State, StateEnded)
+			want(t, name+": sandboxes left", w.sandboxes(), 0)
 			want(t, name+": another", watchFrom(t.Context(), next, start(t, next, Request{Command: "npm ci"}).ID, 0).last().Status, "exited")
 		})
 	}

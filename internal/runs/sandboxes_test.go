@@ -222,7 +222,21 @@ func (h *handle) ExecStream(ctx context.Context, cmd sandboxclient.Command) iter
 	return p.follow(ctx, 0)
 }
 
-// script finds what a command does.
+// does changes what a program does, also while an engine runs.
+func (w *world) does(name string, s script) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.scripts[name] = s
+}
+
+// sandboxes counts those that are there.
+func (w *world) sandboxes() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.boxes)
+}
+
+// script finds what a command does. w.mu is held.
 func (w *world) script(argv []string) script {
 	line := strings.Join(argv, " ")
 	if len(argv) > 3 && argv[3] == "checkout" {
