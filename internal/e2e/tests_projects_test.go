@@ -14,11 +14,11 @@ func (l lab) sample(name string) string {
 }
 
 // TestProjects are real ones, with dependencies from the registry that this
-// machine's npm is configured for: two of them in an ordinary test, all of them
+// machine's npm is configured for: some of them in an ordinary test, all of them
 // in TestSoakProjects.
 func TestProjects(t *testing.T) {
 	t.Parallel()
-	testProjects(t, "mocha", "postinstall")
+	testProjects(t, "mocha", "yarn-berry", "postinstall")
 }
 
 // TestSoakProjects belongs to `make soak`.

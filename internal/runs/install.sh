@@ -22,7 +22,12 @@ yarn)
 	;;
 berry)
 	if [ -n "$registry" ]; then export YARN_NPM_REGISTRY_SERVER="$registry"; fi
-	if [ -n "${HTTPS_PROXY:-}" ]; then export YARN_HTTPS_PROXY="$HTTPS_PROXY" YARN_HTTP_PROXY="$HTTP_PROXY"; fi
+	# It does not know NO_PROXY. A registry on loopback is not behind the proxy.
+	if [ -n "${HTTPS_PROXY:-}" ]; then export YARN_HTTPS_PROXY="$HTTPS_PROXY"; fi
+	case $registry in
+	http://127.0.0.1:*) ;;
+	*) if [ -n "${HTTP_PROXY:-}" ]; then export YARN_HTTP_PROXY="$HTTP_PROXY"; fi ;;
+	esac
 	export YARN_IGNORE_PATH=1         # a Yarn that the repository brings may be any program
 	export YARN_NODE_LINKER=node-modules # which npm test can use
 	# Another version wants to write the lock file anew, and fails.
