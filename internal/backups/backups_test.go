@@ -245,3 +245,33 @@ func TestReconcile(t *testing.T) {
 		t.Errorf("%+v, %v", list, err)
 	}
 }
+
+// A store that is empty all of a sudden is one that is not there: what is known of
+// its backups stays, so that they are no orphans when it is back.
+func TestReconcile_storeIsAway(t *testing.T) {
+	s := openShop(t)
+	s.write(adas, "file", "x")
+	b := s.create(adas, backups.Request{TTL: 100 * time.Hour})
+	old := b
+	old.ID, old.CreatedAt = "old", b.CreatedAt.Add(-2*time.Hour)
+	if err := s.records.SaveBackup(t.Context(), old); err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(s.dir, "backups")
+	if err := os.Rename(filepath.Join(folder, b.ID), filepath.Join(folder, "old")); err != nil {
+		t.Fatal(err)
+	}
+	away := filepath.Join(t.TempDir(), "away")
+	if err := os.Rename(folder, away); err != nil {
+		t.Fatal(err)
+	}
+	s.Reconcile(t.Context())
+	if err := os.Rename(away, folder); err != nil {
+		t.Fatal(err)
+	}
+	s.Reconcile(t.Context())
+	s.wantObjects(1)
+	if _, err := s.Get(t.Context(), "ada", "old"); err != nil {
+		t.Error(err)
+	}
+}

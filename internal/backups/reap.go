@@ -2,6 +2,7 @@ package backups
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -94,6 +95,11 @@ func (e *Engine) deleteOrphan(ctx context.Context, info objects.Info) error {
 	return e.opts.Objects.Delete(ctx, info.Key)
 }
 
+// errNoneThere keeps the records of a store that has lost everything: perhaps it is
+// another one than before, or its disk is not mounted. Were they forgotten, the next
+// start would take the objects for orphans.
+var errNoneThere = errors.New("the object store has no backup at all, though there are records of some: is --objects the place it was?")
+
 // sweepRecords deletes records of backups that have no object.
 func (e *Engine) sweepRecords(ctx context.Context, kept map[string]bool) error {
 	began, last := time.Now(), ""
@@ -105,6 +111,9 @@ func (e *Engine) sweepRecords(ctx context.Context, kept map[string]bool) error {
 		for _, b := range records {
 			if last = b.ID; kept[b.ID] || b.CreatedAt.After(began.Add(-time.Hour)) {
 				continue // it is there, or came after the objects were listed
+			}
+			if len(kept) == 0 {
+				return errNoneThere
 			}
 			e.opts.Logger.Error("backup is forgotten, since its object is gone", "backup", b.ID)
 			if err := e.opts.Records.DeleteBackup(ctx, b.Owner, b.ID); err != nil {
