@@ -275,3 +275,47 @@ func TestReconcile_storeIsAway(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Backups that are made at the same time get no more room than one after the other.
+func TestCreate_roomForOne(t *testing.T) {
+	var s shop
+	arrived, all := make(chan struct{}, 8), make(chan struct{})
+	s = openShop(t, func(o *backups.Options) {
+		o.Room = func(ctx context.Context, owner string) error {
+			if has, err := s.records.BackupBytes(ctx, owner); err != nil || has > 0 {
+				return errors.Join(err, sandboxclient.Errorf(sandboxclient.CodeNoSpace, "full"))
+			}
+			select {
+			case arrived <- struct{}{}:
+				<-all // nobody is written down before everybody was let in
+			case <-all:
+			}
+			return nil
+		}
+	})
+	s.write(adas, "file", "x")
+	const together = 4
+	came := make(chan error, together)
+	for range together {
+		go func() {
+			_, err := s.Create(context.Background(), adas, backups.Request{}, nil)
+			came <- err
+		}()
+	}
+	for range together {
+		<-arrived
+	}
+	close(all)
+	made := 0
+	for range together {
+		if err := <-came; err == nil {
+			made++
+		} else {
+			wantCode(t, err, sandboxclient.CodeNoSpace)
+		}
+	}
+	if made != 1 {
+		t.Errorf("%d were made", made)
+	}
+	s.wantObjects(1)
+}

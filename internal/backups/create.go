@@ -39,12 +39,24 @@ func (e *Engine) Create(ctx context.Context, ref sandboxclient.Ref, req Request,
 	}
 	b.CreatedAt = now()
 	b.ExpiresAt = b.CreatedAt.Add(req.TTL)
-	// Whoever left by now finds it in the list; a record must not be there by half.
-	if err := e.opts.Records.SaveBackup(context.WithoutCancel(ctx), b); err != nil {
+	if err := e.record(ctx, b); err != nil {
 		return Backup{}, errors.Join(err, e.withdraw(ctx, b.ID))
 	}
 	e.opts.Logger.Info("backup made", "backup", b.ID, "app", b.App, "bytes", b.Size, "files", b.Files)
 	return b, nil
+}
+
+// record writes a backup down, if there is room for it still: others may have been
+// made beside it. Whoever left by now finds it in the list; a record must not be
+// there by half.
+func (e *Engine) record(ctx context.Context, b Backup) error {
+	ctx = context.WithoutCancel(ctx)
+	e.recording.Lock()
+	defer e.recording.Unlock()
+	if err := e.opts.Room(ctx, b.Owner); err != nil {
+		return err
+	}
+	return e.opts.Records.SaveBackup(ctx, b)
 }
 
 // store makes the object, and notes what it is.

@@ -85,6 +85,8 @@ type Engine struct {
 
 	mu     sync.Mutex
 	making map[string]bool // backups whose objects have no record yet
+
+	recording sync.Mutex // held while it is found out whether there is room, and taken
 }
 
 // New makes an engine. Run Reap beside it.
