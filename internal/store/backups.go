@@ -19,12 +19,14 @@ const backupColumns = `id, owner, app, name, dir, label, size, files, content, s
 
 // SaveBackup implements backups.Records.
 func (s *Store) SaveBackup(ctx context.Context, b backups.Backup) error {
-	_, err := s.db.ExecContext(ctx, `
-		INSERT INTO backups (`+backupColumns+`)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-		b.ID, b.Owner, b.App, b.Name, b.Dir, b.Label, b.Size, b.Files, b.Content, b.Skipped, b.Changed,
-		b.Checksum, b.CreatedAt.UnixMicro(), b.ExpiresAt.UnixMicro())
-	return wrap("save backup", err)
+	return wrap("save backup", s.lastingly(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO backups (`+backupColumns+`)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+			b.ID, b.Owner, b.App, b.Name, b.Dir, b.Label, b.Size, b.Files, b.Content, b.Skipped, b.Changed,
+			b.Checksum, b.CreatedAt.UnixMicro(), b.ExpiresAt.UnixMicro())
+		return err
+	}))
 }
 
 // Backup implements backups.Records.

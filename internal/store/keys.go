@@ -16,12 +16,14 @@ const keyColumns = `id, hash, owner, label, class, apps, read_only, admin, creat
 
 // CreateKey adds a key.
 func (s *Store) CreateKey(ctx context.Context, k identity.Key) error {
-	_, err := s.db.ExecContext(ctx, `
-		INSERT INTO keys (`+keyColumns+`)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-		k.ID, k.Hash, k.Owner, k.Label, k.Class, strings.Join(k.Apps, ","), toInt(k.ReadOnly), toInt(k.Admin),
-		k.CreatedAt.UnixMicro(), fromTime(k.ExpiresAt), fromTime(k.RevokedAt), fromTime(k.LastUsed))
-	return wrap("create key", err)
+	return wrap("create key", s.lastingly(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `
+			INSERT INTO keys (`+keyColumns+`)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+			k.ID, k.Hash, k.Owner, k.Label, k.Class, strings.Join(k.Apps, ","), toInt(k.ReadOnly), toInt(k.Admin),
+			k.CreatedAt.UnixMicro(), fromTime(k.ExpiresAt), fromTime(k.RevokedAt), fromTime(k.LastUsed))
+		return err
+	}))
 }
 
 // Key implements identity.Keys.
@@ -52,7 +54,7 @@ func (s *Store) KeyUsed(ctx context.Context, id string, at time.Time) error {
 // RevokeKey refuses a key from now on, and ends its sessions. One that was revoked
 // before stays as it is.
 func (s *Store) RevokeKey(ctx context.Context, id string, at time.Time) error {
-	return wrap("revoke key", s.within(ctx, func(tx *sql.Tx) error {
+	return wrap("revoke key", s.lastingly(ctx, func(tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `UPDATE keys SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2`, at.UnixMicro(), id)
 		if err != nil {
 			return err

@@ -94,6 +94,34 @@ func (s *Store) within(ctx context.Context, do func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
+// lastingly is within for what was promised once it returns: a loss of power takes
+// no part of it, as it may of what else was written in the last seconds.
+func (s *Store) lastingly(ctx context.Context, do func(*sql.Tx) error) (err error) {
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	// It is the connection's, of which there is one. To leave it so would cost time
+	// alone; not to come back to it must not depend on ctx.
+	if _, err := conn.ExecContext(ctx, `PRAGMA synchronous = FULL`); err != nil {
+		return err
+	}
+	defer func() {
+		_, usual := conn.ExecContext(context.WithoutCancel(ctx), `PRAGMA synchronous = NORMAL`)
+		err = errors.Join(err, usual)
+	}()
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // does nothing after a commit
+	if err := do(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
 func wrap(doing string, err error) error {
 	if err == nil {
 		return nil

@@ -1,12 +1,17 @@
 package store
 
 import (
+	"context"
+	"database/sql"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"sandgate/internal/backups"
+	"sandgate/internal/identity"
 	"sandgate/sandboxclient"
 )
 
@@ -48,6 +53,54 @@ func TestOpen_afterACrash(t *testing.T) {
 	}
 	if got, err := open(t, copied).ListSandboxes(t.Context()); err != nil || len(got) != 1 {
 		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// What lasts is flushed as it is committed, and nothing else is.
+func TestLastingly(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "db"))
+	flushes := func(query func(context.Context, string, ...any) *sql.Row, want string) {
+		t.Helper()
+		var got string
+		if err := query(t.Context(), "PRAGMA synchronous").Scan(&got); err != nil || got != want {
+			t.Errorf("synchronous is %s, %v, want %s", got, err, want)
+		}
+	}
+	if err := s.lastingly(t.Context(), func(tx *sql.Tx) error { flushes(tx.QueryRowContext, "2"); return nil }); err != nil {
+		t.Error(err)
+	}
+	flushes(s.db.QueryRowContext, "1")
+	broken := errors.New("broken")
+	ctx, cancel := context.WithCancel(t.Context())
+	if err := s.lastingly(ctx, func(*sql.Tx) error { cancel(); return broken }); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	flushes(s.db.QueryRowContext, "1")
+}
+
+// Backups and keys that were acknowledged, and keys that were revoked, last.
+func TestLastingly_whatWasPromised(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "db"))
+	for _, statement := range []string{
+		`CREATE TEMP TABLE seen (what TEXT, level INTEGER)`,
+		`CREATE TEMP TRIGGER a AFTER INSERT ON keys BEGIN INSERT INTO seen SELECT 'key', synchronous FROM pragma_synchronous; END`,
+		`CREATE TEMP TRIGGER b AFTER INSERT ON backups BEGIN INSERT INTO seen SELECT 'backup', synchronous FROM pragma_synchronous; END`,
+		`CREATE TEMP TRIGGER c AFTER UPDATE ON keys BEGIN INSERT INTO seen SELECT 'revoked', synchronous FROM pragma_synchronous; END`,
+	} {
+		if _, err := s.db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(
+		s.CreateKey(t.Context(), identity.Key{ID: "a", Hash: []byte("h"), Owner: "alice", CreatedAt: time.Now()}),
+		s.SaveBackup(t.Context(), backups.Backup{ID: "b", Owner: "alice"}),
+		s.RevokeKey(t.Context(), "a", time.Now()),
+	); err != nil {
+		t.Fatal(err)
+	}
+	var seen string
+	if err := s.db.QueryRowContext(t.Context(), `SELECT group_concat(what || level) FROM seen`).Scan(&seen); err != nil || seen != "key2,backup2,revoked2" {
+		t.Errorf("%s, %v", seen, err)
 	}
 }
 
