@@ -37,9 +37,13 @@ func (d *Driver) Create(ctx context.Context, spec sandboxclient.Spec) error {
 	return nil
 }
 
-// begin starts a sandbox from its template, or with an empty memory. A template
+// begin starts a sandbox from its template, or with an empty memory. What it may
+// have left to go on from is older than what it does now, and goes. A template
 // that does not do is given up.
 func (d *Driver) begin(ctx context.Context, spec sandboxclient.Spec) error {
+	if err := d.forgetMemory(spec.ID); err != nil {
+		return err
+	}
 	t := d.templates.find(d, spec)
 	if t == nil {
 		return d.start(ctx, spec, d.engine.run)
