@@ -39,18 +39,27 @@ func (d *Driver) destroy(ctx context.Context, id sandboxclient.ID, workspace san
 
 // stop ends everything but what is asleep.
 func (d *Driver) stop(ctx context.Context, id sandboxclient.ID, workspace sandboxclient.Workspace) error {
-	name := d.layout.instanceOf(id)
-	if err := d.end(ctx, id, name); err != nil {
-		return err
-	}
-	d.forget(id)
-	if err := os.RemoveAll(d.layout.link(name)); err != nil {
+	if err := d.stopInstance(ctx, id); err != nil {
 		return err
 	}
 	if err := d.disks.close(ctx, id, workspace); err != nil {
 		return fmt.Errorf("close workspace: %w", err)
 	}
 	return os.RemoveAll(d.layout.bundle(id))
+}
+
+// stopInstance ends what runs for an id, but not what was started under this id
+// and is another's now.
+func (d *Driver) stopInstance(ctx context.Context, id sandboxclient.ID) error {
+	if passedOn, err := d.passedOn(id); err != nil || passedOn {
+		return err
+	}
+	name := d.layout.instanceOf(id)
+	if err := d.end(ctx, id, name); err != nil {
+		return err
+	}
+	d.forget(id)
+	return os.RemoveAll(d.layout.link(name))
 }
 
 // forget drops what the driver holds of a sandbox that has ended.

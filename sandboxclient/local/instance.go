@@ -62,3 +62,15 @@ func (d *Driver) assign(from, to sandboxclient.ID) error {
 	}
 	return nil
 }
+
+// passedOn says whether what was started under an id was assigned to another.
+func (d *Driver) passedOn(id sandboxclient.ID) (bool, error) {
+	if there, err := exists(d.layout.bundle(id)); err != nil || there {
+		return false, err
+	}
+	if there, err := exists(d.layout.link(instance(id))); err != nil || !there {
+		return false, err
+	}
+	_, found, err := d.bundled() // a look at them all, which only this rare case takes
+	return found[instance(id)], err
+}
