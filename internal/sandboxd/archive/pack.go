@@ -287,6 +287,9 @@ func (p *packer) begin(h *tar.Header) error {
 	if p.entries++; p.entries > maxEntries {
 		return tooMany()
 	}
+	if len(h.Name) > maxPath { // programs reach such names one directory at a time, and it could not be restored
+		return fail(wire.CodeInvalid, "The directory holds a name of more than %d bytes, %.100q…: leave it out by excludes", maxPath, h.Name)
+	}
 	return p.tar.WriteHeader(h)
 }
 

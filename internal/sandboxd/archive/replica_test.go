@@ -3,6 +3,7 @@ package archive
 import (
 	"archive/tar"
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -165,4 +166,26 @@ func TestSource_refuses(t *testing.T) {
 	defer s.Close()
 	_, err = s.Pack(t.Context(), &bytes.Buffer{})
 	wantCode(t, err, wire.CodeTooLarge)
+}
+
+// What could not be restored is not packed.
+func TestPack_nameTooLong(t *testing.T) {
+	r := newRig(t)
+	at := r.dir
+	dir, err := os.OpenRoot(at)
+	must(t, err)
+	name := strings.Repeat("n", 250)
+	for range maxPath/len(name) + 1 { // one by one, since no call takes all of such a name
+		must(t, dir.Mkdir(name, 0o755))
+		below, err := dir.OpenRoot(name)
+		must(t, err)
+		must(t, dir.Close())
+		dir = below
+	}
+	must(t, dir.Close())
+	s, err := r.Source(".", Options{})
+	must(t, err)
+	defer s.Close()
+	_, err = s.Pack(t.Context(), io.Discard)
+	wantCode(t, err, wire.CodeInvalid)
 }
