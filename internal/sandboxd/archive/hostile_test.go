@@ -81,7 +81,8 @@ func withoutTimes(lines []string) []string { return lines[1:] }
 func TestRestore_foreignLinks(t *testing.T) {
 	r := newRig(t)
 	for target, in := range map[string]bool{
-		"b": true, "../a/b": true, "./../a/../a/b": true, "..": true,
+		"b": true, "../a/b": true, "./../a/b": true, "..": true, ".//..//a": true,
+		"d/..": false, "../a/../a/b": false, // d and a may be links, and lead further up than they seem to
 		"/etc/passwd": false, "../../x": false, "../..": false, "../../../etc": false,
 	} {
 		archive := makeTar(t, entry{"a/l", tar.TypeSymlink, target, 0})
@@ -93,6 +94,21 @@ func TestRestore_foreignLinks(t *testing.T) {
 		if got, err := os.Readlink(filepath.Join(r.dir, "own/a/l")); err != nil || got != target {
 			t.Errorf("%s became %q, %v", target, got, err)
 		}
+	}
+}
+
+// Links that each stay in the archive do not lead out of it one by another.
+func TestRestore_foreignLinksByLinks(t *testing.T) {
+	r := newRig(t)
+	r.put("secret", "of another directory")
+	archive := makeTar(t,
+		entry{"z/file", tar.TypeReg, "x", 0},
+		entry{"p/q/d", tar.TypeSymlink, "../../z", 0},
+		entry{"p/q/out", tar.TypeSymlink, "d/../../secret", 0})
+	_, err := r.Restore(t.Context(), "foreign", bytes.NewReader(archive), RestoreOptions{Foreign: true})
+	wantCode(t, err, wire.CodeInvalid)
+	if got, err := os.ReadFile(filepath.Join(r.dir, "foreign/p/q/out")); err == nil {
+		t.Errorf("a link of the archive leads to %q", got)
 	}
 }
 

@@ -292,10 +292,26 @@ func (u *unpacker) symlink(in directory, base, name string, h *tar.Header) error
 	return setTime(in, base, h)
 }
 
-// leadsOut says whether a link of this name has a target outside the archive.
+// leadsOut says whether a link of this name may have a target outside the archive.
+// The directory that it lies in is none that a link leads to, so that ups from
+// there can be counted; but behind a name, which may be a link's, they cannot.
 func leadsOut(name, target string) bool {
-	to := path.Join(path.Dir(name), target)
-	return strings.HasPrefix(target, "/") || to == ".." || strings.HasPrefix(to, "../")
+	if strings.HasPrefix(target, "/") {
+		return true
+	}
+	above, down := strings.Count(name, "/"), false
+	for part := range strings.SplitSeq(target, "/") {
+		switch part {
+		case "", ".":
+		case "..":
+			if above--; above < 0 || down {
+				return true
+			}
+		default:
+			down = true
+		}
+	}
+	return false
 }
 
 // hardLink gives a file of the archive one more name.
