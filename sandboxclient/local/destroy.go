@@ -25,6 +25,7 @@ func (d *Driver) destroy(ctx context.Context, id sandboxclient.ID, workspace san
 	if err := d.forgetMemory(id); err != nil {
 		return err
 	}
+	d.mourn(ctx, id)
 	if err := d.stop(ctx, id, workspace); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	runc "github.com/containerd/go-runc"
@@ -52,8 +53,7 @@ func (e *engine) run(ctx context.Context, name instance, bundle string) error {
 		return err
 	}
 	defer null.Close()
-	r := e.Runc
-	r.Log = filepath.Join(bundle, logName)
+	r := e.forBundle(bundle)
 	ctx = runc.WithExtraEnv(ctx, blanked(os.Environ())...)
 	_, err = r.Run(ctx, string(name), bundle, &runc.CreateOpts{
 		IO:      null,
@@ -61,6 +61,17 @@ func (e *engine) run(ctx context.Context, name instance, bundle string) error {
 		Detach:  true,
 	})
 	return explain(ctx, err, r.Log)
+}
+
+// forBundle is the runtime as it writes its log, and the reason of its death, into
+// a sandbox's bundle.
+func (e *engine) forBundle(bundle string) runc.Runc {
+	r := e.Runc
+	r.Log = filepath.Join(bundle, logName)
+	if e.kind == kindRunsc {
+		r.ExtraArgs = append(slices.Clone(r.ExtraArgs), "--panic-log="+filepath.Join(bundle, wordsName))
+	}
+	return r
 }
 
 // explain adds to a runtime's failure what its log says.

@@ -30,7 +30,9 @@ func requireBinaries(t *testing.T, cfg local.Config) {
 
 func open(t *testing.T, cfg local.Config) *local.Driver {
 	t.Helper()
-	cfg.Logger = slog.New(slog.NewTextHandler(t.Output(), nil))
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.NewTextHandler(t.Output(), nil))
+	}
 	driver, err := local.New(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)

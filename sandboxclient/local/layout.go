@@ -83,4 +83,5 @@ const (
 	recordName = "process"
 	pidName    = "pid"
 	logName    = "runtime.log"
+	wordsName  = "last-words" // of gVisor's kernel, if it panics
 )

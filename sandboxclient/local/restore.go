@@ -29,8 +29,7 @@ func (e *engine) restorer(dir string) launcher {
 			return err
 		}
 		defer null.Close()
-		r := e.Runc
-		r.Log = filepath.Join(bundle, logName)
+		r := e.forBundle(bundle)
 		ctx = runc.WithExtraEnv(ctx, blanked(os.Environ())...)
 		_, err = r.Restore(ctx, string(name), bundle, &runc.RestoreOpts{
 			CheckpointOpts: runc.CheckpointOpts{ImagePath: dir},
