@@ -7,9 +7,10 @@ import (
 	"sandgate/internal/sandboxtest"
 )
 
-// comparisons lists what is measured, in the order of the table.
-func (l *lab) comparisons(cold bool) []comparison {
-	all := slices.Concat(l.runs(), l.sleeps(), l.identities(), l.transfers(), l.backups(), l.searches(), l.streams(), l.tests(), l.attacks(), l.throughput(), l.pages())
+// comparisons lists what is measured, in the order of the table; growth is told
+// beside so many sandboxes that sleep.
+func (l *lab) comparisons(cold bool, asleep int) []comparison {
+	all := slices.Concat(l.runs(), l.sleeps(), l.growths(asleep), l.identities(), l.transfers(), l.backups(), l.searches(), l.streams(), l.tests(), l.attacks(), l.throughput(), l.pages())
 	if cold {
 		all = append(all, l.coldStart())
 	}

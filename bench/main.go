@@ -11,12 +11,13 @@
 //	ping   GET /notebook of a running notebook: the same way in, no work
 //	plain  a bare Go file server on the same disk
 //	grep   grep -rn over the same tree, timed inside a sandbox
+//	10     the same on a gateway on which 10 sandboxes sleep
 //	quiet  the same request while nothing else goes on
 //
 // Throughput is compared with go-judge's runs of /bin/true, if its module can
 // be had and built, otherwise with the host's own starts of sh.
 //
-// Usage: bench [-only regexp] [-rounds factor] [-cold]
+// Usage: bench [-only regexp] [-rounds factor] [-asleep number] [-cold]
 package main
 
 import (
@@ -40,6 +41,7 @@ func run() error {
 	only := flag.String("only", "", "measure only what this regular expression finds in a name")
 	rounds := flag.Float64("rounds", 1, "how many rounds, as a factor of each measurement's own number")
 	cold := flag.Bool("cold", false, "also clone the repository and time its first make run (minutes)")
+	asleep := flag.Int("asleep", manySleepers, "tell growth beside so many sandboxes that sleep: each takes some 40 MB of disk")
 	flag.Parse()
 	pattern, err := regexp.Compile(*only)
 	if err != nil {
@@ -55,7 +57,7 @@ func run() error {
 	defer lab.close()
 	var failed error // one that cannot be measured is no reason to lose the others
 	report := newReport(os.Stdout)
-	for _, c := range lab.comparisons(*cold) {
+	for _, c := range lab.comparisons(*cold, *asleep) {
 		if !pattern.MatchString(c.name) {
 			continue
 		}

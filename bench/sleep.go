@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os/exec"
@@ -67,6 +68,11 @@ func (l *lab) bedroom(pool int, args ...string) *bedroom {
 	return &bedroom{lab: l, pool: pool, args: append(args, fmt.Sprint("--pool=", pool))}
 }
 
+// templateTime is what a template may take on a busy machine.
+const templateTime = 2 * time.Minute
+
+var errNoTemplate = errors.New("the gateway made no template: its log says why")
+
 // open starts the gateway when it is first wanted, and waits until its sandboxes
 // begin as they shall.
 func (b *bedroom) open(ctx context.Context, _ *comparison) (err error) {
@@ -81,6 +87,8 @@ func (b *bedroom) open(ctx context.Context, _ *comparison) (err error) {
 	if b.args[0] != "--warm" {
 		return nil
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, templateTime, errNoTemplate)
+	defer cancel()
 	return until(ctx, func() bool {
 		made, _ := filepath.Glob(filepath.Join(dir, "templates", "*", "synced"))
 		return len(made) > 0
@@ -94,7 +102,7 @@ func until(ctx context.Context, holds func() bool) error {
 	for !holds() {
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return context.Cause(ctx)
 		case <-tick.C:
 		}
 	}
