@@ -82,8 +82,7 @@ func (l linked) follow(c echo.Context) error {
 
 // become has the request come from the one who shared, to look and not to change.
 func become(c echo.Context, share identity.Share) {
-	id := identity.Identity{Owner: share.Owner, Key: share.Key, ReadOnly: true}
-	c.SetRequest(c.Request().WithContext(identity.With(c.Request().Context(), id)))
+	httpapi.Become(c, identity.Identity{Owner: share.Owner, Key: share.Key, ReadOnly: true})
 }
 
 // below gives what of the address is below the link itself, without a name that

@@ -66,6 +66,7 @@ func (h *Handler) SignIn(c echo.Context) error {
 	}
 	forget(c)
 	c.SetCookie(cookie)
+	httpapi.Become(c, id) // from here on it is known whose request this is
 	return httpapi.JSON(c, http.StatusOK, tell(id))
 }
 

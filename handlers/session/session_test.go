@@ -8,6 +8,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"sandgate/internal/httpapi"
 	"sandgate/internal/identity"
 	"sandgate/sandboxclient"
 )
@@ -55,6 +56,14 @@ func TestSignIn(t *testing.T) {
 		if code != "" || w.Body.String() != want || w.Header().Get("Set-Cookie") != "c=v" {
 			t.Errorf("%.20q: %s %v", body, w.Body, w.Header())
 		}
+	}
+}
+
+// Who has signed in is known to the log and the audit.
+func TestSignIn_isKnownFromThenOn(t *testing.T) {
+	c := echo.New().NewContext(httptest.NewRequest("POST", "/v1/session", strings.NewReader("right")), httptest.NewRecorder())
+	if err := New(door{}).SignIn(c); err != nil || httpapi.Identity(c).Owner != "alice" || httpapi.Identity(c).Key != "k" {
+		t.Errorf("%v, %+v", err, httpapi.Identity(c))
 	}
 }
 

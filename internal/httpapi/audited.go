@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"sandgate/internal/audit"
+	"sandgate/internal/identity"
 	"sandgate/sandboxclient"
 )
 
@@ -19,12 +20,12 @@ const maxTarget = 128
 // anything of a file, of code or of a term that is searched.
 var targets = []string{"notebook", "app", "name"}
 
-// tellAudit tells how a request ended. What is for everybody is not told, but who
-// signs in is, and what a link of somebody's was used for.
+// tellAudit tells how a request ended. What everybody may look at is not told, but
+// who signs in or out is, and what a link of somebody's was used for.
 func (a *API) tellAudit(c echo.Context, end outcome) {
 	r, id := c.Request(), Identity(c)
 	forAll := a.public[r.Method+" "+c.Path()] && id.Owner == ""
-	if a.audit == nil || forAll && r.Method != http.MethodPost {
+	if a.audit == nil || forAll && identity.Safe(r.Method) {
 		return
 	}
 	remote, _, _ := net.SplitHostPort(r.RemoteAddr)

@@ -24,14 +24,14 @@ func (a *API) identified(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		method := c.Request().Method
 		if a.public[method+" "+c.Path()] {
-			become(c, identity.Identity{})
+			Become(c, identity.Identity{})
 			return next(c)
 		}
 		id, err := a.identifier.Identify(c.Request())
 		if err != nil {
 			return err
 		}
-		become(c, id)
+		Become(c, id)
 		if a.take != nil {
 			if err := a.take(id, c.Response().Header()); err != nil {
 				return err
@@ -49,8 +49,9 @@ func (a *API) identified(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// become gives the request an identity.
-func become(c echo.Context, id identity.Identity) {
+// Become gives the request an identity: a public route's too, once it is known who
+// that is, so that log and audit tell it.
+func Become(c echo.Context, id identity.Identity) {
 	r := c.Request()
 	c.SetRequest(r.WithContext(identity.With(r.Context(), id)))
 }
@@ -67,7 +68,7 @@ func lookElsewhere(c echo.Context, id identity.Identity) error {
 		return err
 	}
 	dropParameter(c.Request(), ownerParameter)
-	become(c, id)
+	Become(c, id)
 	return nil
 }
 

@@ -41,6 +41,11 @@ func asking(audited *[]audit.Entry) desk {
 	api.Handle("DELETE", "/tests/:run", "testrunner", says)
 	api.Public("GET", "/app", "pages", func(c echo.Context) error { return c.NoContent(204) })
 	api.Public("GET", "/wrong", "pages", says)
+	api.Public("POST", "/door", "door", func(c echo.Context) error {
+		Become(c, identity.Identity{Owner: "carol", Key: "3"})
+		return c.NoContent(204)
+	})
+	api.Public("DELETE", "/door", "door", func(c echo.Context) error { return c.NoContent(204) })
 	return desk{API: api}
 }
 
@@ -84,10 +89,14 @@ func TestAudit(t *testing.T) {
 	d.serve(t, "GET", "/notebook?notebook=n&code=secret", "secret", "Authorization: alice")
 	d.serve(t, "GET", "/notebook?owner=alice", "", "Authorization: ops")
 	d.serve(t, "DELETE", "/tests/7", "", "Authorization: mallory")
+	d.serve(t, "POST", "/door", "")
+	d.serve(t, "DELETE", "/door", "")
 	want := []audit.Entry{
 		{Owner: "alice", Key: "1", Action: "GET /notebook", App: "notebook", Target: map[string]string{"notebook": "n"}, Outcome: "ok", Status: 200},
 		{Owner: "alice", By: "ops", Key: "2", Action: "GET /notebook", App: "notebook", Outcome: "ok", Status: 200},
 		{Action: "DELETE /tests/:run", App: "testrunner", Target: map[string]string{"run": "7"}, Outcome: "unauthenticated", Status: 401},
+		{Owner: "carol", Key: "3", Action: "POST /door", App: "door", Outcome: "ok", Status: 204},
+		{Action: "DELETE /door", App: "door", Outcome: "ok", Status: 204},
 	}
 	if len(audited) != len(want) {
 		t.Fatalf("%+v", audited)
