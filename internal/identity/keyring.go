@@ -105,6 +105,7 @@ var nobodysHash = make([]byte, 32)
 // ask asks the database for a key, and remembers it. One that is not there has
 // a hash that no secret has.
 func (k *Keyring) ask(ctx context.Context, id string) (Key, error) {
+	asked := time.Now() // before the answer, which may be late
 	key, err := k.keys.Key(ctx, id)
 	if sandboxclient.CodeOf(err) == sandboxclient.CodeNotFound && err != nil {
 		return Key{Hash: nobodysHash}, nil
@@ -112,7 +113,7 @@ func (k *Keyring) ask(ctx context.Context, id string) (Key, error) {
 	if err != nil {
 		return Key{}, cannotTell(err)
 	}
-	k.known.Put(id, knownKey{key, time.Now()})
+	k.known.Put(id, knownKey{key, asked})
 	return key, nil
 }
 
@@ -129,9 +130,9 @@ func (k *Keyring) admit(ctx context.Context, key Key) (Identity, error) {
 }
 
 func (k *Keyring) noteUse(ctx context.Context, key Key, now time.Time) {
-	key.LastUsed = now
-	if known, ok := k.known.Get(key.ID); ok { // what others see meanwhile
-		k.known.Put(key.ID, knownKey{key, known.asked})
+	if known, ok := k.known.Get(key.ID); ok { // what others see meanwhile, who may know more of it by now
+		known.LastUsed = now
+		k.known.Put(key.ID, known)
 	}
 	if err := k.keys.KeyUsed(context.WithoutCancel(ctx), key.ID, now); err != nil {
 		k.log.Warn("the use of a key was not written down", "key", key.ID, "error", err)

@@ -1,11 +1,13 @@
 package identity
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -109,6 +111,55 @@ func TestKeyring_believesForASecond(t *testing.T) {
 		time.Sleep(Lifetime)
 		refused(t, ask(), sandboxclient.CodeUnauthenticated)
 	})
+}
+
+// slow answers late, with what was right when it was asked.
+type slow struct{ *records }
+
+func (s slow) Key(ctx context.Context, id string) (Key, error) {
+	key, err := s.records.Key(ctx, id)
+	time.Sleep(Lifetime - time.Millisecond)
+	return key, err
+}
+
+// That second begins as the database is asked, and not when it answers.
+func TestKeyring_believesForASecondOfAskingASlowOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRecords()
+		key := r.create(nil)
+		k := NewKeyring(slow{r}, r, slog.New(slog.DiscardHandler))
+		go func() {
+			time.Sleep(time.Millisecond)
+			r.change(key.ID(), func(k *Key) { k.RevokedAt = time.Now() })
+		}()
+		if _, err := k.Identify(bearer(key.Reveal())); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Millisecond)
+		_, err := k.Identify(bearer(key.Reveal()))
+		refused(t, err, sandboxclient.CodeUnauthenticated)
+	})
+}
+
+// Who writes down when a key was used does not take back what others have found
+// out about it meanwhile.
+func TestKeyring_useDoesNotReviveAKey(t *testing.T) {
+	r := newRecords()
+	key := r.create(nil)
+	k := ring(r)
+	before, err := k.ask(t.Context(), key.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.change(key.ID(), func(k *Key) { k.RevokedAt = time.Now() })
+	if _, err := k.ask(t.Context(), key.ID()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.admit(t.Context(), before); err != nil {
+		t.Fatal(err)
+	}
+	_, err = k.Identify(bearer(key.Reveal()))
+	refused(t, err, sandboxclient.CodeUnauthenticated)
 }
 
 // A key expires at its time, whatever is remembered.

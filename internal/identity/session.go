@@ -121,6 +121,7 @@ func (k *Keyring) session(r *http.Request, hash []byte) (Session, error) {
 	if !ok && k.floods.waiting(address) {
 		return Session{}, tooManyTries()
 	}
+	asked := time.Now()
 	s, err := k.sessions.Session(r.Context(), hash)
 	if err != nil && sandboxclient.CodeOf(err) == sandboxclient.CodeNotFound {
 		k.visits.Delete(string(hash))
@@ -130,7 +131,7 @@ func (k *Keyring) session(r *http.Request, hash []byte) (Session, error) {
 	if err != nil {
 		return Session{}, cannotTell(err)
 	}
-	k.visits.Put(string(hash), knownSession{s, time.Now()})
+	k.visits.Put(string(hash), knownSession{s, asked})
 	return s, nil
 }
 
