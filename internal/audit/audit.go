@@ -52,6 +52,7 @@ type Log struct {
 	mu      sync.Mutex
 	file    *os.File
 	size    int64
+	torn    bool // the last line has no end
 	dropped int
 	unknown *rate.Limiter
 }
@@ -103,8 +104,14 @@ func (l *Log) Write(e Entry) error {
 			return err
 		}
 	}
+	if l.torn { // it would take this one along
+		line = append([]byte{'\n'}, line...)
+	}
 	n, err := l.file.Write(line)
 	l.size += int64(n)
+	if n > 0 {
+		l.torn = line[n-1] != '\n'
+	}
 	if err == nil {
 		l.dropped = 0
 	}
@@ -147,7 +154,26 @@ func (l *Log) name(n int) string {
 
 func (l *Log) open() (err error) {
 	l.file, l.size, err = openFile(l.opts.Path)
+	if err == nil {
+		l.torn, err = endsTorn(l.opts.Path, l.size)
+	}
 	return err
+}
+
+// endsTorn says whether a file ends in a line that was cut off, by a full disk or
+// by the end of whoever wrote it.
+func endsTorn(path string, size int64) (bool, error) {
+	if size == 0 {
+		return false, nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	var last [1]byte
+	_, err = file.ReadAt(last[:], size-1)
+	return last[0] != '\n', err
 }
 
 func openFile(path string) (*os.File, int64, error) {

@@ -63,6 +63,27 @@ func TestLog_goesOnWithWhatIsThere(t *testing.T) {
 	}
 }
 
+// A line that was cut off takes no other along.
+func TestLog_afterATornLine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit.log")
+	if err := os.WriteFile(path, []byte(`{"time":"20`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := opened(t, Options{Path: path})
+	for range 2 {
+		if err := l.Write(Entry{Owner: "alice"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := strings.Split(string(data), "\n"); len(text) != 4 || text[0] != `{"time":"20` || json.Unmarshal([]byte(text[1]), &Entry{}) != nil {
+		t.Errorf("%s", data)
+	}
+}
+
 // Files are put aside at their size, and the oldest go.
 func TestLog_rotates(t *testing.T) {
 	l := opened(t, Options{MaxSize: 300, Keep: 2})
