@@ -1,7 +1,6 @@
 package sandboxclient
 
 import (
-	"context"
 	"sync"
 	"time"
 
@@ -14,7 +13,6 @@ type census struct {
 	running     *semaphore.Weighted
 	maxRunning  int
 	maxExisting int
-	queueTime   time.Duration
 	share       func(owner string) Share
 	disk        func(app string) int64
 
@@ -28,7 +26,6 @@ func newCensus(opts Options) *census {
 		running:     semaphore.NewWeighted(int64(opts.MaxRunning)),
 		maxRunning:  opts.MaxRunning,
 		maxExisting: opts.MaxExisting,
-		queueTime:   opts.QueueTime,
 		share:       opts.Share,
 		disk:        func(app string) int64 { return opts.limitsOf(app).WorkspaceBytes },
 		existing:    make(map[ID]Ref),
@@ -68,19 +65,16 @@ func (c *census) admit(id ID, ref Ref) (isNew bool, err error) {
 	return true, nil
 }
 
-// enter waits a bounded time until one more may run. Who has as many as it may
-// is told at once: its own have to end first.
-func (c *census) enter(ctx context.Context, owner string) error {
+// enter counts one more as running, unless as many run as may.
+func (c *census) enter(owner string) error {
 	if err := c.countRunning(owner); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.queueTime)
-	defer cancel()
-	if c.running.Acquire(ctx, 1) == nil {
-		return nil
+	if !c.running.TryAcquire(1) {
+		c.uncountRunning(owner)
+		return c.refusal()
 	}
-	c.uncountRunning(owner)
-	return c.refusal()
+	return nil
 }
 
 // refusal is for who comes when as many run as may.
@@ -92,18 +86,6 @@ func full(retryAfter time.Duration, format string, args ...any) *Error {
 	e := Errorf(CodeExhausted, format, args...)
 	e.RetryAfter = retryAfter
 	return e
-}
-
-// tryEnter is enter without waiting.
-func (c *census) tryEnter(owner string) bool {
-	if c.countRunning(owner) != nil {
-		return false
-	}
-	if !c.running.TryAcquire(1) {
-		c.uncountRunning(owner)
-		return false
-	}
-	return true
 }
 
 // leave tells that one does not run any more.

@@ -128,6 +128,7 @@ type Client struct {
 	assigner   Assigner      // likewise
 	refill     chan struct{} // holds one when the pool lacks a sandbox
 	gauge      Gauge         // likewise
+	gate       gate
 
 	mu      sync.Mutex
 	lives   map[ID]*lifecycle // those that run, start or end

@@ -14,6 +14,7 @@ type dozing struct {
 	forgetful string // why what sleeps cannot be woken
 	loses     bool   // what is on its way to sleep
 	usage     int64  // of memory, of each that runs
+	looks     int    // at how much that is
 	assigned  int    // by Assign
 }
 
@@ -124,10 +125,18 @@ func (d *dozing) Destroy(ctx context.Context, id ID, workspace Workspace) error 
 func (d *dozing) Usage(id ID) Usage {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.looks++
 	if d.boxes[id] == nil {
 		return Usage{}
 	}
 	return Usage{MemoryBytes: d.usage}
+}
+
+// gauged is how often was looked how much memory a sandbox takes.
+func (d *dozing) gauged() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.looks
 }
 
 func (d *dozing) HasTemplate(Spec) bool { return true }

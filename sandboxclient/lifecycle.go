@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -24,6 +25,8 @@ type lifecycle struct {
 	saved    time.Time // lastUsed as the database has it
 	silence  int       // handshakes in a row that were not answered
 	retired  bool      // no longer in the client's map; get another
+
+	entered atomic.Bool // it was let in: it takes memory, or is about to
 }
 
 // A flight is one start or end. err is set before done is closed.
@@ -205,7 +208,7 @@ func (l *lifecycle) enterAndCreate(ctx context.Context) (*link, error) {
 
 func (l *lifecycle) enterAndCreateCounted(ctx context.Context, isNew bool) (*link, error) {
 	census := l.client.census
-	if err := l.client.enter(ctx, l.ref.Owner); err != nil {
+	if err := l.client.enter(ctx, l); err != nil {
 		return nil, err
 	}
 	if l.client.isClosing() { // it may have waited for its turn
@@ -323,6 +326,7 @@ func (l *lifecycle) opened(link *link) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.link, l.lastUsed, l.saved = link, time.Now(), time.Now()
+	l.entered.Store(true)
 }
 
 // discard destroys what a failed start left. The start's own deadline may be

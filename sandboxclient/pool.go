@@ -79,9 +79,10 @@ func (c *Client) wantMore() {
 }
 
 // fill starts sandboxes until the pool has as many as it shall, one at a time
-// and with pauses as long as the starts: others need the processors too.
+// and with pauses as long as the starts: others need the processors too. None has
+// to make room for what nobody has asked for yet.
 func (c *Client) fill(ctx context.Context) {
-	for c.assigner != nil && c.pooled() < c.opts.Pool && ctx.Err() == nil && !c.isClosing() && c.memoryFits() {
+	for c.assigner != nil && c.pooled() < c.opts.Pool && ctx.Err() == nil && !c.isClosing() && c.hasRoom() {
 		began := time.Now()
 		ref := Ref{App: poolApp, Name: uuid.NewString(), Ephemeral: true}
 		if err := c.Sandbox(ref).Wake(ctx); err != nil {

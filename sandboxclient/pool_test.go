@@ -117,3 +117,20 @@ func TestPool_goesFirstWhenRoomIsShort(t *testing.T) {
 		}
 	})
 }
+
+// TestPool_isFilledFromWhatIsFree: nobody's notebook sleeps for a sandbox that
+// nobody has asked for, nor does one of the pool end for another.
+func TestPool_isFilledFromWhatIsFree(t *testing.T) {
+	opts := Options{Pool: 3, Warmth: Warmth{Apps: []string{"notebook"}}, MaxRunning: 3, SleepAfter: 24 * time.Hour}
+	dreaming(t, opts, func(t *testing.T, c *Client, d *dozing, _ *memory) {
+		for i := range 2 {
+			mustRun(t, c.Sandbox(book(fmt.Sprint(i))), "inc")
+		}
+		ctx, stop := context.WithTimeout(t.Context(), 10*time.Minute)
+		defer stop()
+		c.Prepare(ctx)
+		if creates, _, _ := d.count(); c.pooled() != 1 || d.sleepers() != 0 || creates != 3 {
+			t.Errorf("%d wait, %d notebooks sleep for them, %d sandboxes were made", c.pooled(), d.sleepers(), creates)
+		}
+	})
+}

@@ -3,6 +3,7 @@ package sandboxclient
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -26,48 +27,95 @@ const (
 	pressurePoll = 100 * time.Millisecond
 )
 
+// A gate lets sandboxes in as long as there is memory for them.
+type gate struct {
+	mu       sync.Mutex
+	used     int64     // by those that were let in
+	measured time.Time // when that was last looked at
+	trust    time.Duration
+}
+
 // enter waits a bounded time until one more sandbox may run. The sandbox that
-// was idle for longest sleeps to make room for it.
-func (c *Client) enter(ctx context.Context, owner string) error {
+// was idle for longest sleeps to make room for it, but not for one of the pool.
+func (c *Client) enter(ctx context.Context, l *lifecycle) error {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.QueueTime)
 	defer cancel()
 	for {
-		fits := c.memoryFits()
-		if fits && c.census.tryEnter(owner) {
-			return nil
+		err := c.tryEnter(l)
+		if err == nil || l.ref.App == poolApp {
+			return err
 		}
-		if ctx.Err() == nil && c.makeRoom(ctx, c.crowded(owner)) {
+		if ctx.Err() == nil && c.makeRoom(ctx, c.crowded(l.ref.Owner)) {
 			continue
 		}
-		if c.census.full(owner) {
-			return c.census.enter(ctx, owner)
+		if c.census.full(l.ref.Owner) { // its own have to end first
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			return c.crowd(fits)
+			return err
 		case <-time.After(pressurePoll):
 		}
 	}
 }
 
-// crowd says why a start was not let in.
-func (c *Client) crowd(memoryFits bool) error {
-	if memoryFits {
-		return c.census.refusal()
+// tryEnter is enter without waiting.
+func (c *Client) tryEnter(l *lifecycle) error {
+	c.gate.mu.Lock()
+	defer c.gate.mu.Unlock()
+	if err := c.census.enter(l.ref.Owner); err != nil {
+		return err
 	}
-	return full(5*time.Second, "The sandboxes that run use all the memory they may, and none is idle; try again soon")
+	if !c.memoryFits() {
+		c.census.leave(l.ref.Owner)
+		return full(5*time.Second, "The sandboxes that run use all the memory they may, and none is idle; try again soon")
+	}
+	l.entered.Store(true)
+	c.gate.used += freshBytes
+	return nil
 }
 
-// memoryFits says whether one more sandbox keeps all within their memory.
+// hasRoom says whether one more sandbox might run, without any going for it.
+func (c *Client) hasRoom() bool {
+	c.gate.mu.Lock()
+	defer c.gate.mu.Unlock()
+	if c.census.enter("") != nil {
+		return false
+	}
+	c.census.leave("")
+	return c.memoryFits()
+}
+
+// memoryFits says whether one more sandbox keeps all within their memory. To look
+// at a thousand takes a while: it is done for all who wait, and a tenth of the
+// time. c.gate.mu is held.
 func (c *Client) memoryFits() bool {
 	if c.opts.MaxMemory <= 0 || c.gauge == nil {
 		return true
 	}
-	sum := int64(freshBytes)
-	for _, l := range c.all() {
-		sum += max(c.gauge.Usage(l.id).MemoryBytes, freshBytes/2)
+	if began := time.Now(); began.Sub(c.gate.measured) >= c.gate.trust {
+		c.gate.used = c.memoryUsed()
+		c.gate.measured = time.Now()
+		c.gate.trust = max(pressurePoll, 9*time.Since(began))
 	}
-	return sum <= c.opts.MaxMemory
+	return c.gate.used+freshBytes < c.opts.MaxMemory
+}
+
+// memoryUsed is what those take that were let in. A start that waits takes none.
+func (c *Client) memoryUsed() (sum int64) {
+	for _, l := range c.all() {
+		if l.entered.Load() {
+			sum += max(c.gauge.Usage(l.id).MemoryBytes, freshBytes/2)
+		}
+	}
+	return sum
+}
+
+// roomWasMade has the memory be looked at again.
+func (c *Client) roomWasMade() {
+	c.gate.mu.Lock()
+	defer c.gate.mu.Unlock()
+	c.gate.measured = time.Time{}
 }
 
 // crowded names the owner whose own sandboxes are in the way, or "" when those
@@ -92,6 +140,7 @@ func (c *Client) makeRoom(ctx context.Context, owner string) bool {
 		}
 		<-f.done // bounded: a flight has a deadline
 		if f.err == nil {
+			c.roomWasMade()
 			return true
 		}
 	}

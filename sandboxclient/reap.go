@@ -76,7 +76,7 @@ func (c *Client) clear(id ID, ref Ref) {
 
 // takeOver enters a sandbox that shakes hands among those that run.
 func (c *Client) takeOver(ctx context.Context, id ID, ref Ref) bool {
-	if !c.census.tryEnter(ref.Owner) {
+	if c.census.enter(ref.Owner) != nil {
 		return false
 	}
 	link := newLink(c.opts.Driver, id)
