@@ -26,7 +26,8 @@ type lifecycle struct {
 	silence  int       // handshakes in a row that were not answered
 	retired  bool      // no longer in the client's map; get another
 
-	entered atomic.Bool // it was let in: it takes memory, or is about to
+	entered atomic.Bool    // it was let in: it takes memory, or is about to
+	asked   sync.WaitGroup // questions on the link that are no use of the sandbox
 }
 
 // A flight is one start or end. err is set before done is closed.
@@ -118,13 +119,9 @@ func (c *Client) acquire(ctx context.Context, id ID, ref Ref) (*lease, error) {
 		case f == nil: // retired meanwhile
 			continue
 		}
-		select {
-		case <-ctx.Done():
-			return nil, contextError(ctx)
-		case <-f.done:
-		}
-		if f.err != nil && !f.ends {
-			return nil, f.err
+		le, err := l.await(ctx, f)
+		if le != nil || err != nil {
+			return le, err
 		}
 	}
 }
@@ -142,7 +139,29 @@ func (l *lifecycle) enter() (*lease, *flight) {
 	case l.flight == nil:
 		l.fly(&flight{}, l.start)
 	}
+	l.busy++ // until await has returned: who waits for it will use it
 	return nil, l.flight
+}
+
+// await waits for a flight that enter gave. It gives a lease if the sandbox runs
+// then, and nothing when the caller is to look again.
+func (l *lifecycle) await(ctx context.Context, f *flight) (*lease, error) {
+	var left error
+	select {
+	case <-ctx.Done():
+		left = contextError(ctx)
+	case <-f.done:
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.busy--
+	if left != nil {
+		return nil, left
+	}
+	if f.err != nil && !f.ends {
+		return nil, f.err
+	}
+	return l.lease(), nil
 }
 
 // fly begins a flight; l.mu is held. Its goroutine ends with the flight.

@@ -38,3 +38,49 @@ func TestPressure_theRoomIsMeasuredOnceForAll(t *testing.T) {
 		}
 	})
 }
+
+// TestStart_isNotOverBeforeItsUse: nobody may take a sandbox for idle that somebody
+// waits for.
+func TestStart_isNotOverBeforeItsUse(t *testing.T) {
+	dreaming(t, Options{}, func(t *testing.T, c *Client, d *dozing, _ *memory) {
+		var wg sync.WaitGroup
+		wg.Go(func() { mustRun(t, c.Sandbox(scratch), "inc") })
+		time.Sleep(d.bootTime / 2)
+		l := c.all()[0]
+		l.mu.Lock()
+		if l.link != nil || l.busy != 1 {
+			t.Errorf("while it starts, %d use the sandbox", l.busy)
+		}
+		l.mu.Unlock()
+		wg.Wait()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.busy != 0 {
+			t.Errorf("afterwards %d use it", l.busy)
+		}
+	})
+}
+
+// TestSleep_waitsForAnswers: a connection that is open on both sides costs a
+// sandbox its memory when it is put to sleep.
+func TestSleep_waitsForAnswers(t *testing.T) {
+	dreaming(t, Options{}, func(t *testing.T, c *Client, d *dozing, _ *memory) {
+		s := c.Sandbox(scratch)
+		mustRun(t, s, "inc")
+		d.boxes[s.ID()].silent.Store(true) // a question takes a second
+		l := c.all()[0]
+		answered := make(chan time.Time, 1)
+		go func() {
+			c.stillWorks(t.Context(), l)
+			answered <- time.Now()
+		}()
+		time.Sleep(aliveTimeout / 2)
+		f := l.rest("it is late", l.idleLocked(0))
+		<-f.done
+		select {
+		case <-answered:
+		default:
+			t.Error("it sleeps while somebody waits for its answer")
+		}
+	})
+}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"sandgate/sandboxclient/wire"
 )
 
 // atOnce bounds how many sandboxes are looked at, or ended, at the same time.
@@ -144,25 +146,40 @@ func (c *Client) reconcilePause() time.Duration {
 // watchOver asks a busy sandbox whether it lives. An idle one is asked by its
 // next request.
 func (c *Client) watchOver(ctx context.Context, l *lifecycle) {
-	link := l.busyLink()
+	if !l.busyNow() {
+		return
+	}
+	link, _, err := l.ask(ctx)
 	if link == nil {
 		return
 	}
-	_, err := link.alive(ctx)
 	if ctx.Err() != nil || !l.tooSilent(link, err != nil) {
 		return
 	}
 	l.lost(link, "it does not answer any more")
 }
 
-// busyLink gives the link of a sandbox in use, else nil.
-func (l *lifecycle) busyLink() *link {
+// busyNow says whether the sandbox is in use.
+func (l *lifecycle) busyNow() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.busy == 0 {
-		return nil
+	return l.busy > 0
+}
+
+// ask shakes hands with the sandbox without using it: it may go to sleep as soon
+// as it has answered. There is no link unless it runs.
+func (l *lifecycle) ask(ctx context.Context) (*link, wire.Health, error) {
+	l.mu.Lock()
+	link := l.link
+	if link == nil {
+		l.mu.Unlock()
+		return nil, wire.Health{}, nil
 	}
-	return l.link
+	l.asked.Add(1)
+	l.mu.Unlock()
+	defer l.asked.Done()
+	health, err := link.alive(ctx)
+	return link, health, err
 }
 
 // tooSilent counts answers that did not come.
@@ -254,12 +271,8 @@ func (c *Client) reapIdle(ctx context.Context, l *lifecycle) {
 // stillWorks asks sandboxd whether detached executions run, or processes in the
 // background that count. Work counts as use.
 func (c *Client) stillWorks(ctx context.Context, l *lifecycle) bool {
-	le := l.peek()
-	if le == nil {
-		return false
-	}
-	health, err := le.alive(ctx)
-	if err != nil || (health.Busy == 0 && !(c.opts.StayAwake && health.Background > 0)) {
+	link, health, err := l.ask(ctx)
+	if link == nil || err != nil || (health.Busy == 0 && !(c.opts.StayAwake && health.Background > 0)) {
 		return false
 	}
 	l.mu.Lock()

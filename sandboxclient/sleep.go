@@ -105,6 +105,7 @@ func (l *lifecycle) sleep(link *link, why string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), sleepTime)
 	defer cancel()
 	began := time.Now()
+	l.asked.Wait() // a second at most
 	link.settle(ctx)
 	link.close()
 	err := c.hibernator.Hibernate(ctx, l.id, c.note(l.id))

@@ -118,6 +118,7 @@ func (s *Sandbox) becomeTemplate(spec Spec) error {
 	link := l.link
 	l.link = nil
 	f := l.fly(&flight{ends: true}, func() error {
+		l.asked.Wait() // a second at most
 		link.close()
 		defer l.client.census.leave(l.ref.Owner)
 		ctx, cancel := context.WithTimeout(context.Background(), l.client.opts.StartTimeout)
