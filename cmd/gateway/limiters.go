@@ -15,7 +15,8 @@ const (
 	working  kind = "work"  // keeps a sandbox busy
 	steering kind = "steer" // short: looks at work, or ends it
 	viewing  kind = "view"  // follows the events of an execution, for as long as that lasts
-	entering kind = "enter" // for whoever asks: signs a browser in, or follows a link that was shared
+	entering kind = "enter" // for whoever asks: signs a browser in or out
+	visiting kind = "visit" // for whoever asks: follows a link that was shared, for as long as it goes on
 )
 
 // limiters bound how many requests of each kind are answered at once.
@@ -28,6 +29,7 @@ func newLimiters(cfg Config, registry prometheus.Registerer) limiters {
 		steering: cfg.MaxRequests,
 		viewing:  cfg.MaxViewers,
 		entering: cfg.MaxRequests,
+		visiting: cfg.MaxRequests,
 	} {
 		all[kind] = httpapi.NewLimiter(httpapi.LimiterOptions{
 			Kind: string(kind), Most: most, Each: cfg.ofEach(most), Wait: cfg.QueueTime, Registry: registry,

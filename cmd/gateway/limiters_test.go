@@ -61,3 +61,34 @@ func TestLimiters_aFullHouseCanBeCleared(t *testing.T) {
 		t.Errorf("the first: %d", got)
 	}
 }
+
+// Who follows links for long keeps nobody from signing in.
+func TestLimiters_visitorsLeaveTheDoorOpen(t *testing.T) {
+	cfg := defaults()
+	cfg.MaxRequests, cfg.QueueTime = 1, time.Nanosecond
+	registry := prometheus.NewRegistry()
+	api := httpapi.New(httpapi.Options{Logger: quiet, Registry: registry, Guard: httpapi.NewGuard(nil)})
+	entered, leave := make(chan bool), make(chan bool)
+	all := append(shareRoutes(opened{key: []byte("key")}, nil, cfg), sessionRoutes(nil)...)
+	for i := range all {
+		all[i].handler = func(c echo.Context) error { return c.NoContent(http.StatusNoContent) }
+		if all[i].path == "/s/:token/*" {
+			all[i].handler = func(c echo.Context) error {
+				entered <- true
+				<-leave
+				return c.NoContent(http.StatusNoContent)
+			}
+		}
+	}
+	mount(api, all, newLimiters(cfg, registry))
+	visit := make(chan int)
+	go func() { visit <- ask(api, "GET", "/s/token/events").Code }()
+	<-entered
+	if got := ask(api, "POST", "/v1/session").Code; got != 204 {
+		t.Errorf("signing in: %d", got)
+	}
+	close(leave)
+	if got := <-visit; got != 204 {
+		t.Errorf("the visit: %d", got)
+	}
+}

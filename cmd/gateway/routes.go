@@ -86,12 +86,12 @@ func routes(client *sandboxclient.Client, engine *runs.Engine, cfg Config, capab
 }
 
 // mount gives the API its routes, and the list of them at the root. None takes
-// a query parameter that the list does not name. Only what enters is public.
+// a query parameter that the list does not name. Only what enters or visits is public.
 func mount(api *httpapi.API, all []route, limits limiters) {
 	api.Public("GET", "/", "", httpapi.OnlyQuery(nil, root(all)))
 	for _, r := range all {
 		add := api.Handle
-		if r.kind == entering {
+		if r.kind == entering || r.kind == visiting {
 			add = api.Public
 		}
 		add(r.method, r.path, r.app, httpapi.OnlyQuery(r.parameters(), limits[r.kind].Admit(r.handler)))

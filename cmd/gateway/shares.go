@@ -55,8 +55,8 @@ func shareRoutes(s opened, d door, cfg Config) []route {
 	const query = "after=&download="
 	return []route{
 		{"POST", "/v1/shares", "", shares.App, steering, "a link for others: {\"run\":ID}, {\"file\":PATH} or {\"dir\":PATH}, with \"ttl\"", shares.New(sharer, s.runs).Create},
-		{"GET", shares.Prefix + ":token", query, shares.App, entering, "what a link is for", l.follow},
-		{"GET", shares.Prefix + ":token/*", query, shares.App, entering, "what is in it: a file of a directory, a run's events and artifacts", l.follow},
+		{"GET", shares.Prefix + ":token", query, shares.App, visiting, "what a link is for", l.follow},
+		{"GET", shares.Prefix + ":token/*", query, shares.App, visiting, "what is in it: a file of a directory, a run's events and artifacts", l.follow},
 	}
 }
 
