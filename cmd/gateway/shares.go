@@ -135,6 +135,9 @@ func (l linked) file(c echo.Context, share identity.Share, rest string) error {
 		query.Set("download", "1")
 	}
 	c.Request().URL.RawQuery = query.Encode()
+	if share.Kind == identity.ShareFile {
+		return l.files.GetFile(c) // it may have become a directory
+	}
 	return l.files.Get(c)
 }
 

@@ -21,7 +21,16 @@ import (
 // Get answers GET and HEAD /files?path=: a file's bytes with their type,
 // ranges and conditions as HTTP has them, or a directory's listing in JSON.
 // With ?download=1 a browser saves the file instead of showing it.
-func (h *Handler) Get(c echo.Context) error {
+func (h *Handler) Get(c echo.Context) error { return h.get(c, list) }
+
+// GetFile is Get for who may look at one file: there is no directory.
+func (h *Handler) GetFile(c echo.Context) error {
+	return h.get(c, func(echo.Context, *sandboxclient.Listing) error {
+		return sandboxclient.Errorf(sandboxclient.CodeNotFound, "There is no such file")
+	})
+}
+
+func (h *Handler) get(c echo.Context, list func(echo.Context, *sandboxclient.Listing) error) error {
 	sandbox, path, err := h.target(c)
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/labstack/echo/v4"
 
 	"sandgate/sandboxclient"
 )
@@ -190,6 +191,26 @@ func TestGet_directory(t *testing.T) {
 	}
 	if w, err = ask(t, s, "HEAD", "path=", ""); err != nil || w.Code != 200 || w.Body.Len() > 0 || w.Header().Get("Content-Type") != "application/json" {
 		t.Errorf("%d %s %v, %v", w.Code, w.Body, w.Header(), err)
+	}
+}
+
+// Who may look at one file sees no directory in its place.
+func TestGetFile(t *testing.T) {
+	get := func(content *sandboxclient.File) (*httptest.ResponseRecorder, error) {
+		h := New(func(string, string) Sandbox {
+			return fake{read: func(string, sandboxclient.ReadOptions) (*sandboxclient.File, error) { return content, nil }}
+		}, 1)
+		w := httptest.NewRecorder()
+		return w, h.GetFile(echo.New().NewContext(httptest.NewRequest("GET", "/files?path=a.txt", nil), w))
+	}
+	listing := &sandboxclient.Listing{Path: "/workspace/a.txt", Entries: []sandboxclient.FileInfo{{Name: "more"}}}
+	w, err := get(&sandboxclient.File{Status: 200, Size: -1, Listing: listing, Body: http.NoBody})
+	if sandboxclient.CodeOf(err) != sandboxclient.CodeNotFound || w.Body.Len() > 0 {
+		t.Errorf("%v %s", err, w.Body)
+	}
+	w, err = get(&sandboxclient.File{Status: 200, Size: 1, Body: io.NopCloser(strings.NewReader("x"))})
+	if err != nil || w.Body.String() != "x" {
+		t.Errorf("%v %s", err, w.Body)
 	}
 }
 

@@ -151,6 +151,7 @@ func TestIdentity_shares(t *testing.T) {
 	k.ask(nil, "GET", file, "").is(200, "open")
 	k.ask(nil, "GET", dir, "").has(200, "a.txt")
 	k.ask(nil, "GET", dir+"/a.txt", "").is(200, "open")
+	k.ask(nil, "GET", share(`{"file":"open"}`), "").has(404) // a file is no directory
 	for _, target := range []string{
 		file + "/a.txt", dir + "/..%2Fsecret.txt", dir + "/../secret.txt", dir + "/%2E%2E/secret.txt", dir + "/b.txt",
 		dir[:len(dir)-2], dir + "A", "/s/x", "/s/" + url.PathEscape("."),
