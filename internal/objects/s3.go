@@ -39,6 +39,7 @@ func OpenS3(ctx context.Context, c S3Config) (*S3, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open object store: %w", err)
 	}
+	transport.DialContext = patiently(transport.DialContext, sendTime)
 	client, err := minio.New(c.Endpoint, &minio.Options{
 		Creds:  credentials.NewStaticV4(c.AccessKey, c.SecretKey, c.Session),
 		Secure: c.Secure, Region: c.Region, Transport: transport, MaxRetries: maxTries,
