@@ -122,11 +122,23 @@ func (a *Archive) Close() error {
 	return err
 }
 
+// Restored tells of a directory that was made what an archive holds.
+type Restored struct {
+	ArchiveInfo
+	Restart string // why the sandbox has lost what it had in memory; "" if it has not
+}
+
+// otherFiles is why a sandbox that slept begins anew.
+const otherFiles = "its files were restored while it slept"
+
 // Restore makes a directory an exact replica of an archive: what the archive
 // does not hold is gone afterwards. It does so in one step once all of body has
 // come; when body fails, or anything else, the directory is as it was.
-func (s *Sandbox) Restore(ctx context.Context, dir string, body io.Reader, o RestoreOptions) (ArchiveInfo, error) {
-	var info ArchiveInfo
+//
+// A sandbox that runs goes on with other files. One that slept does not: what it
+// has in memory is of the files of before, and is dropped once these are gone.
+func (s *Sandbox) Restore(ctx context.Context, dir string, body io.Reader, o RestoreOptions) (Restored, error) {
+	var info Restored
 	relative, err := workspaceRelative(dir)
 	if err != nil {
 		return info, s.failure(ctx, "restore", err)
@@ -139,10 +151,35 @@ func (s *Sandbox) Restore(ctx context.Context, dir string, body io.Reader, o Res
 	if most > 0 {
 		query.Set("max", strconv.FormatInt(most, 10))
 	}
+	slept := s.client.asleep(s.id)
 	err = s.with(ctx, "restore", func(ctx context.Context, l *link) error {
-		return l.restore(ctx, query, body, &info)
+		return l.restore(ctx, query, body, &info.ArchiveInfo)
 	})
+	if err == nil && slept {
+		info.Restart, err = s.client.beginAnew(ctx, s.id, otherFiles)
+	}
 	return info, explain(err)
+}
+
+// beginAnew has a sandbox that runs begin with an empty memory, and gives the
+// reason as it was told; "" if somebody uses what is there already, or it is gone.
+func (c *Client) beginAnew(ctx context.Context, id ID, why string) (string, error) {
+	c.mu.Lock()
+	l := c.lives[id]
+	c.mu.Unlock()
+	if l == nil {
+		return "", nil
+	}
+	f := l.restart(why)
+	if f == nil {
+		return "", nil
+	}
+	select {
+	case <-ctx.Done():
+		return "", contextError(ctx)
+	case <-f.done:
+		return why, nil // if it did not start, the next operation has it start
+	}
 }
 
 func (l *link) restore(ctx context.Context, query url.Values, body io.Reader, info *ArchiveInfo) error {

@@ -71,6 +71,7 @@ type unpacked struct {
 	Dir     string `json:"dir"`
 	Files   int64  `json:"files"`
 	Content int64  `json:"contentBytes"`
+	Restart string `json:"restart,omitempty"` // why the sandbox has lost what it had in memory
 }
 
 // Upload answers PUT /v1/archives: the directory becomes what the body holds,
@@ -89,10 +90,10 @@ func (h *Handler) Upload(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return httpapi.JSON(c, http.StatusOK, unpacked{dir, info.Files, info.Bytes})
+	return httpapi.JSON(c, http.StatusOK, unpacked{dir, info.Files, info.Bytes, info.Restart})
 }
 
-func upload(ctx context.Context, sandbox Sandbox, dir string, body *httpapi.Body) (sandboxclient.ArchiveInfo, error) {
+func upload(ctx context.Context, sandbox Sandbox, dir string, body *httpapi.Body) (sandboxclient.Restored, error) {
 	info, err := sandbox.Restore(ctx, dir, body, sandboxclient.RestoreOptions{Foreign: true})
 	if body.Err() != nil {
 		return info, body.Err()

@@ -34,7 +34,7 @@ type Shelf interface {
 // Sandbox is what moving an archive needs of a sandbox.
 type Sandbox interface {
 	Archive(ctx context.Context, dir string, o sandboxclient.ArchiveOptions) (*sandboxclient.Archive, error)
-	Restore(ctx context.Context, dir string, body io.Reader, o sandboxclient.RestoreOptions) (sandboxclient.ArchiveInfo, error)
+	Restore(ctx context.Context, dir string, body io.Reader, o sandboxclient.RestoreOptions) (sandboxclient.Restored, error)
 }
 
 // Options say what a Handler works with. All are required.

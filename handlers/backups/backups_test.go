@@ -21,7 +21,7 @@ type fake struct {
 	create    func(sandboxclient.Ref, backups.Request, backups.Progress) (backups.Backup, error)
 	restore   func(id string, to sandboxclient.Ref, dir string, tell backups.Progress) (backups.Restored, error)
 	list      func(backups.Filter, int) ([]backups.Backup, backups.Position, error)
-	unpack    func(dir string, body io.Reader, o sandboxclient.RestoreOptions) (sandboxclient.ArchiveInfo, error)
+	unpack    func(dir string, body io.Reader, o sandboxclient.RestoreOptions) (sandboxclient.Restored, error)
 	deleted   string
 	forgotten error
 }
@@ -57,7 +57,7 @@ func (b box) Archive(context.Context, string, sandboxclient.ArchiveOptions) (*sa
 	return nil, sandboxclient.Errorf(sandboxclient.CodeNotFound, "There is no such directory")
 }
 
-func (b box) Restore(_ context.Context, dir string, body io.Reader, o sandboxclient.RestoreOptions) (sandboxclient.ArchiveInfo, error) {
+func (b box) Restore(_ context.Context, dir string, body io.Reader, o sandboxclient.RestoreOptions) (sandboxclient.Restored, error) {
 	return b.unpack(dir, body, o)
 }
 
@@ -215,16 +215,16 @@ func TestGetAndDelete(t *testing.T) {
 
 func TestUpload(t *testing.T) {
 	var got string
-	f := &fake{unpack: func(dir string, body io.Reader, o sandboxclient.RestoreOptions) (sandboxclient.ArchiveInfo, error) {
+	f := &fake{unpack: func(dir string, body io.Reader, o sandboxclient.RestoreOptions) (sandboxclient.Restored, error) {
 		content, err := io.ReadAll(body)
 		got = dir + " " + string(content)
 		if !o.Foreign {
 			t.Error("what comes from elsewhere is trusted")
 		}
-		return sandboxclient.ArchiveInfo{Files: 2}, err
+		return sandboxclient.Restored{ArchiveInfo: sandboxclient.ArchiveInfo{Files: 2}, Restart: "it slept"}, err
 	}}
 	w, err := serve(f, http.MethodPut, "/v1/archives?app=files&dir=sub", "a tar")
-	if err != nil || got != "/workspace/sub a tar" || !strings.Contains(w.Body.String(), `"files":2`) {
+	if err != nil || got != "/workspace/sub a tar" || !strings.Contains(w.Body.String(), `"files":2,"contentBytes":0,"restart":"it slept"}`) {
 		t.Errorf("%q %s %v", got, w.Body, err)
 	}
 	_, err = serve(f, http.MethodPut, "/v1/archives?app=files", strings.Repeat("x", 1001))

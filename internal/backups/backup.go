@@ -97,6 +97,7 @@ type Restored struct {
 	Dir     string `json:"dir"`
 	Files   int64  `json:"files"`
 	Content int64  `json:"contentBytes"`
+	Restart string `json:"restart,omitempty"` // why the sandbox has lost what it had in memory
 }
 
 // Progress is told how far a backup or restore has come: bytes of the archive,

@@ -22,7 +22,7 @@ import (
 // A Sandbox is what a backup needs of a sandbox.
 type Sandbox interface {
 	Archive(ctx context.Context, dir string, o sandboxclient.ArchiveOptions) (*sandboxclient.Archive, error)
-	Restore(ctx context.Context, dir string, body io.Reader, o sandboxclient.RestoreOptions) (sandboxclient.ArchiveInfo, error)
+	Restore(ctx context.Context, dir string, body io.Reader, o sandboxclient.RestoreOptions) (sandboxclient.Restored, error)
 }
 
 // Records keep what is known of backups, by owner. What is not the owner's is

@@ -40,7 +40,7 @@ func (e *Engine) Restore(ctx context.Context, id string, to sandboxclient.Ref, d
 		return Restored{}, err
 	}
 	e.opts.Logger.Info("backup restored", "backup", id, "app", to.App, "files", info.Files)
-	return Restored{ID: id, App: to.App, Name: to.Name, Dir: dir, Files: info.Files, Content: info.Bytes}, nil
+	return Restored{ID: id, App: to.App, Name: to.Name, Dir: dir, Files: info.Files, Content: info.Bytes, Restart: info.Restart}, nil
 }
 
 // unexpired gives a backup that can be restored.

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -241,6 +242,30 @@ func TestArchives_roundTrip(t *testing.T) {
 	}
 	if want == "" {
 		t.Error("no digest")
+	}
+}
+
+// What sleeps has variables that are of its files. They are gone with these, which
+// is told twice; not before, and not if the archive is no good.
+func TestArchives_intoOneThatSleeps(t *testing.T) {
+	g := shared(t)
+	notebook(t, g, "sleepy", "import os; os.makedirs('app'); open('app/a', 'w').write('old'); x = 41")
+	target := g.URL + "/v1/archives?app=notebook&name=sleepy&dir=app"
+	archive := ask(t, http.MethodGet, target, "").has(200).body
+	notebook(t, g, "sleepy", "open('app/a', 'w').write('new')")
+	hibernate(t, g, "sleepy")
+	ask(t, http.MethodPut, target, archive[:len(archive)/2]).has(400)
+	if got := notebook(t, g, "sleepy", "x, open('app/a').read()"); !slices.Equal(got.Values, []string{"(41, 'new')"}) || got.Start != "woken" {
+		t.Errorf("after a bad archive: %+v", got)
+	}
+	hibernate(t, g, "sleepy")
+	const why = "its files were restored while it slept"
+	ask(t, http.MethodPut, target, archive).has(200, `"restart":"`+why+`"`)
+	if got := notebook(t, g, "sleepy", "'x' in globals(), open('app/a').read()"); !slices.Equal(got.Values, []string{"(False, 'old')"}) || got.Start != "restarted" || got.Restart != why {
+		t.Errorf("after a good one: %+v", got)
+	}
+	if got := ask(t, http.MethodPut, target, archive).has(200); strings.Contains(got.body, "restart") {
+		t.Errorf("into one that runs: %s", got.body)
 	}
 }
 
