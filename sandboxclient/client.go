@@ -132,6 +132,7 @@ type Client struct {
 
 	mu      sync.Mutex
 	lives   map[ID]*lifecycle // those that run, start or end
+	seen    map[ID]bool       // those that did so since the reconciliation under way began; nil: there is none
 	closing bool
 }
 

@@ -48,6 +48,9 @@ func (c *Client) lifecycle(id ID, ref Ref) *lifecycle {
 		now := time.Now()
 		l = &lifecycle{client: c, id: id, ref: ref, lastUsed: now, saved: now}
 		c.lives[id] = l
+		if c.seen != nil {
+			c.seen[id] = true
+		}
 	}
 	return l
 }

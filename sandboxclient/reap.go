@@ -197,6 +197,8 @@ func (l *lifecycle) tooSilent(link *link, silent bool) bool {
 // reconcile ends what the engine has and no lifecycle knows of: what could not
 // be ended before, say.
 func (c *Client) reconcile(ctx context.Context) {
+	c.see(make(map[ID]bool))
+	defer c.see(nil)
 	ids, err := c.opts.Driver.List(ctx)
 	if err != nil {
 		c.opts.Logger.Error("sandboxes cannot be listed", "error", err)
@@ -225,7 +227,7 @@ func (c *Client) retire(ctx context.Context, records []Record) {
 		if ctx.Err() != nil {
 			return
 		}
-		if c.opts.Retention <= 0 || time.Since(r.LastUsed) < c.opts.Retention || c.knows(r.ID) {
+		if c.opts.Retention <= 0 || time.Since(r.LastUsed) < c.opts.Retention || c.knows(r.ID) || c.sawUse(r.ID) {
 			continue
 		}
 		l := c.lifecycle(r.ID, r.Ref)
@@ -234,6 +236,21 @@ func (c *Client) retire(ctx context.Context, records []Record) {
 			<-f.done // bounded: a flight has a deadline
 		}
 	}
+}
+
+// see has the use of sandboxes noted: what the records said when they were listed
+// may be old by the time that the last of many is destroyed.
+func (c *Client) see(seen map[ID]bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.seen = seen
+}
+
+// sawUse says whether a sandbox was used since the reconciliation began.
+func (c *Client) sawUse(id ID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.seen[id]
 }
 
 func (c *Client) knows(id ID) bool {
