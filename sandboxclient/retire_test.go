@@ -1,6 +1,7 @@
 package sandboxclient
 
 import (
+	"errors"
 	"testing"
 	"time"
 )
@@ -38,6 +39,21 @@ func TestRetention_sparesWhatIsUsedMeanwhile(t *testing.T) {
 		}
 		if removed := d.wasRemoved(both[0].ID()) || d.wasRemoved(both[1].ID()); !removed {
 			t.Error("the other is still there")
+		}
+	})
+}
+
+func TestStart_thatFailsLeavesNothingOfTheEphemeral(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *Client, e *engine, _ *memory) {
+		e.createErr = errors.New("no disk")
+		for name, ephemeral := range map[string]bool{"run": true, "scratch": false} {
+			s := c.Sandbox(Ref{Owner: "local", App: "playground", Name: name, Ephemeral: ephemeral})
+			if err := s.Wake(t.Context()); err == nil {
+				t.Fatal("it started")
+			}
+			if e.removed[s.ID()] != ephemeral {
+				t.Errorf("ephemeral: %t, its workspace was removed: %t", ephemeral, e.removed[s.ID()])
+			}
 		}
 	})
 }
