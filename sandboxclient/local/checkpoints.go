@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"sandgate/sandboxclient"
 )
@@ -92,7 +93,7 @@ func (c *checkpoints) add(id sandboxclient.ID, giveUp func(sandboxclient.ID, str
 	for _, old := range c.count(id, sandboxclient.Checkpoint{At: m.Made, Bytes: m.Bytes}) {
 		giveUp(old, "the disk space for sleeping sandboxes was used up by others, and it was the oldest")
 	}
-	c.settling.Go(func() { c.settle(id) })
+	c.settling.Go(func() { c.settle(id, m.Made) })
 }
 
 // count enters a checkpoint and gives those that have to go for it.
@@ -130,8 +131,8 @@ func (c *checkpoints) remove(id sandboxclient.ID) {
 
 // settle brings a checkpoint and its workspace to the disk, and notes that they
 // are there. Until then another boot must not trust it. One that is used or
-// removed meanwhile needs no note.
-func (c *checkpoints) settle(id sandboxclient.ID) {
+// removed meanwhile needs no note, and the next in its place has to earn its own.
+func (c *checkpoints) settle(id sandboxclient.ID, made time.Time) {
 	c.turn.Lock()
 	defer c.turn.Unlock()
 	dir := c.layout.checkpoint(id)
@@ -148,9 +149,18 @@ func (c *checkpoints) settle(id sandboxclient.ID) {
 			return
 		}
 	}
-	if os.WriteFile(filepath.Join(dir, syncedName), nil, 0o600) == nil {
+	if c.trust(id, made) {
 		_ = syncFile(dir)
 	}
+}
+
+// trust notes that a checkpoint is on the disk, unless it is not the one of this
+// time any more.
+func (c *checkpoints) trust(id sandboxclient.ID, made time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	one, ok := c.all[id]
+	return ok && one.At.Equal(made) && os.WriteFile(filepath.Join(c.layout.checkpoint(id), syncedName), nil, 0o600) == nil
 }
 
 // syncFile brings a file to the disk; one that is not there is no error.

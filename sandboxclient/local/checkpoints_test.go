@@ -1,0 +1,42 @@
+package local
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"sandgate/sandboxclient"
+)
+
+// TestSettle_vouchesForNoOther: a sandbox woke and slept again while its first
+// checkpoint was on its way to the disk.
+func TestSettle_vouchesForNoOther(t *testing.T) {
+	c := newCheckpoints(layout{newDir(t)}, 0)
+	id := sandboxclient.DeriveID([]byte("key"), sandboxclient.Ref{})
+	dir := c.layout.checkpoint(id)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	first := time.Now()
+	second := first.Add(time.Minute)
+	for _, step := range []struct {
+		name  string
+		count time.Time // of the checkpoint that is there; zero: one that is being written
+		made  time.Time // of the one that settles
+		want  bool
+	}{
+		{"the next is being written", time.Time{}, first, false},
+		{"the next is there", second, first, false},
+		{"its own", second, second, true},
+	} {
+		c.remove(id)
+		if !step.count.IsZero() {
+			c.count(id, sandboxclient.Checkpoint{At: step.count})
+		}
+		c.settle(id, step.made)
+		if _, err := os.Lstat(filepath.Join(dir, syncedName)); (err == nil) != step.want {
+			t.Errorf("%s: trusted %t", step.name, err == nil)
+		}
+	}
+}
