@@ -189,7 +189,11 @@ func (d *Driver) thaw(ctx context.Context, spec sandboxclient.Spec, dir string) 
 		return err
 	}
 	d.checkpoints.remove(spec.ID)
-	return errors.Join(d.start(ctx, spec, d.engine.restorer(used)), os.RemoveAll(used))
+	err = d.start(ctx, spec, d.engine.restorer(used))
+	if e := os.RemoveAll(used); e != nil { // the next gateway tries again
+		d.log.WarnContext(ctx, "a checkpoint that was used up is not removed", "sandbox", spec.ID, "error", e)
+	}
+	return err
 }
 
 // shapeOf is the shape of the bundle that a sandbox would be given now.

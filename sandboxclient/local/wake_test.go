@@ -1,0 +1,44 @@
+package local_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"sandgate/sandboxclient"
+)
+
+// TestWake_leavesWhatItCannotRemove: a checkpoint that is used up is no reason to
+// end what runs from it.
+func TestWake_leavesWhatItCannotRemove(t *testing.T) {
+	b := newBench(t, "runsc")
+	d := b.open()
+	if err := b.create(d); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Hibernate(t.Context(), b.id, nil); err != nil {
+		t.Fatal(err)
+	}
+	stuck := filepath.Join(b.cfg.StateDir, "sandboxes", string(b.id), "checkpoint", "stuck")
+	if err := os.Mkdir(stuck, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mount("tmpfs", stuck, "tmpfs", 0, "size=1m"); err != nil {
+		t.Fatal(err)
+	}
+	wakeErr := d.Wake(t.Context(), sandboxclient.Spec{ID: b.id, Limits: sandboxclient.DefaultLimits()})
+	for _, used := range glob(filepath.Join(b.cfg.StateDir, "sandboxes", string(b.id), "checkpoint*")) {
+		_ = unix.Unmount(filepath.Join(used, "stuck"), 0)
+		if err := os.RemoveAll(used); err != nil {
+			t.Error(err)
+		}
+	}
+	if wakeErr != nil {
+		t.Fatal(wakeErr)
+	}
+	if err := reach(d, b.id); err != nil {
+		t.Error(err)
+	}
+}
