@@ -1,6 +1,7 @@
 package sandboxclient
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ type lifecycle struct {
 	lastUsed time.Time // the end of the last operation
 	saved    time.Time // lastUsed as the database has it
 	silence  int       // handshakes in a row that were not answered
+	forgot   string    // why the start under way has no memory of before; of its flight alone
 	retired  bool      // no longer in the client's map; get another
 
 	entered atomic.Bool    // it was let in: it takes memory, or is about to
@@ -276,7 +278,7 @@ func (l *lifecycle) create(ctx context.Context, isNew bool) (*link, error) {
 	}
 	link, err := l.createAnew(ctx, spec)
 	if err == nil {
-		link.origin.lost = lost
+		link.origin.lost = cmp.Or(lost, l.forgot)
 	}
 	return link, err
 }
@@ -392,14 +394,36 @@ func (l *lifecycle) end(why string, workspace Workspace, allowed func() bool) *f
 func (l *lifecycle) flyDown(why string, workspace Workspace) *flight {
 	link := l.link
 	l.link = nil
-	return l.fly(&flight{ends: true}, func() error {
-		if link != nil {
-			link.close()
-			defer l.client.census.leave(l.ref.Owner)
+	return l.fly(&flight{ends: true}, func() error { return l.goDown(link, why, workspace) })
+}
+
+func (l *lifecycle) goDown(link *link, why string, workspace Workspace) error {
+	if link != nil {
+		link.close()
+		defer l.client.census.leave(l.ref.Owner)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), l.client.opts.StartTimeout)
+	defer cancel()
+	return l.destroy(ctx, why, workspace)
+}
+
+// restart ends the sandbox and starts it with an empty memory, in one flight, if
+// nobody else uses it; nil when somebody does. Who uses it next is told why.
+func (l *lifecycle) restart(why string) *flight {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.flight != nil || l.link == nil || l.busy > 0 {
+		return nil
+	}
+	link := l.link
+	l.link = nil
+	return l.fly(&flight{}, func() error {
+		if err := l.goDown(link, why, KeepWorkspace); err != nil {
+			return err
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), l.client.opts.StartTimeout)
-		defer cancel()
-		return l.destroy(ctx, why, workspace)
+		l.forgot = why
+		defer func() { l.forgot = "" }()
+		return l.start()
 	})
 }
 
