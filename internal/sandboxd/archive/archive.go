@@ -54,6 +54,8 @@ type Archiver struct {
 	gid   int
 	umask uint32
 
+	swap func(oldfd int, old string, newfd int, name string, flags uint) error // renameat2
+
 	turn chan struct{}   // held by the one restore that is at work
 	ctx  context.Context // of the removal of what was replaced
 	tidy sync.WaitGroup
@@ -69,7 +71,7 @@ func Open(ctx context.Context, dir string, files Files, log *slog.Logger) (*Arch
 	}
 	return &Archiver{
 		root: directory{fd}, files: files, log: log, uid: shim.SandboxUID, gid: shim.SandboxGID, umask: umask(),
-		turn: make(chan struct{}, 1), ctx: ctx,
+		swap: unix.Renameat2, turn: make(chan struct{}, 1), ctx: ctx,
 	}, nil
 }
 

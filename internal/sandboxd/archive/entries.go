@@ -170,17 +170,22 @@ func moveAll(from, to directory) (moved int, err error) {
 }
 
 func move(from, to directory, name string) error {
-	err := unix.Renameat2(from.fd, name, to.fd, name, 0)
-	switch {
-	case err == nil || errors.Is(err, syscall.ENOENT):
-		return nil
-	case !errors.Is(err, syscall.ENOTEMPTY) && !errors.Is(err, syscall.EEXIST) &&
-		!errors.Is(err, syscall.EISDIR) && !errors.Is(err, syscall.ENOTDIR):
-		return err
+	var err error
+	for range attempts {
+		err = unix.Renameat2(from.fd, name, to.fd, name, 0)
+		switch {
+		case err == nil || errors.Is(err, syscall.ENOENT):
+			return nil
+		case !errors.Is(err, syscall.ENOTEMPTY) && !errors.Is(err, syscall.EEXIST) &&
+			!errors.Is(err, syscall.EISDIR) && !errors.Is(err, syscall.ENOTDIR):
+			return err
+		}
+		// What is in the way goes to where the entry is, under a name by which nobody
+		// takes it for one.
+		aside := unix.Renameat2(to.fd, name, from.fd, workspace.Temporary+rand.Text(), 0)
+		if aside != nil && !errors.Is(aside, syscall.ENOENT) {
+			return aside
+		}
 	}
-	if err := unix.Renameat2(from.fd, name, to.fd, name, unix.RENAME_EXCHANGE); err != nil {
-		return err
-	}
-	// What was in the way is now where the entry was; nobody may take it for one.
-	return unix.Renameat2(from.fd, name, from.fd, workspace.Temporary+rand.Text(), 0)
+	return err
 }

@@ -3,15 +3,19 @@ package archive
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"sandgate/sandboxclient/wire"
 )
 
 // A restore of all of the workspace that was cut off at any point is undone or
@@ -86,18 +90,67 @@ func (r *rig) cutOff(step string, archive []byte) {
 	}
 }
 
+// On a file system that exchanges nothing, a directory that is there is left as it
+// is, in words; one that is not there, and all of the workspace, are restored.
+func TestRestore_withoutExchange(t *testing.T) {
+	for _, says := range []error{unix.EINVAL, unix.ENOSYS, unix.EOPNOTSUPP} {
+		r := newRig(t)
+		r.swap = func(int, string, int, string, uint) error { return says }
+		r.put("app/file", "packed")
+		archive, _ := r.pack("app", Options{})
+		r.put("app/file", "what was")
+		_, err := r.Restore(t.Context(), "app", bytes.NewReader(archive), RestoreOptions{})
+		wantCode(t, err, wire.CodeUnsupported)
+		r.restore("other", archive)
+		for name, want := range map[string]string{"app/file": "what was", "other/file": "packed"} {
+			if got, err := os.ReadFile(filepath.Join(r.dir, name)); err != nil || string(got) != want {
+				t.Errorf("%v: %s is %q, %v", says, name, got, err)
+			}
+		}
+		r.restore(".", archive)
+		if got, err := os.ReadFile(filepath.Join(r.dir, "file")); err != nil || string(got) != "packed" {
+			t.Errorf("%v: %q, %v", says, got, err)
+		}
+	}
+}
+
+// What is in the way of an entry moves aside, of whatever kind either is.
+func TestMove_asideWhatIsInTheWay(t *testing.T) {
+	for name, there := range map[string]func(r *rig){
+		"file":      func(r *rig) { r.put("to/x", "was there") },
+		"directory": func(r *rig) { r.put("to/x/y", "was there") },
+	} {
+		for _, new := range []string{"from/x", "from/x/y"} {
+			r := newRig(t)
+			there(r)
+			r.put(new, "new")
+			from, err := r.root.directory("from", itself)
+			must(t, err)
+			to, err := r.root.directory("to", itself)
+			must(t, err)
+			must(t, move(from, to, "x"))
+			must(t, errors.Join(from.Close(), to.Close()))
+			moved := filepath.Join(r.dir, strings.Replace(new, "from", "to", 1))
+			if got, err := os.ReadFile(moved); err != nil || string(got) != "new" {
+				t.Errorf("%s for %s: %q, %v", new, name, got, err)
+			}
+		}
+	}
+}
+
 // What looks like a journal and is not root's is left to the sweep.
 func TestRecover_believesOnlyItself(t *testing.T) {
 	r := newRig(t)
-	r.put("file", "stays")
-	forged := filepath.Join(r.dir, ".sandgate-forged")
+	dir := t.TempDir() // not the rig's, whose sweep is at work already
+	must(t, os.WriteFile(filepath.Join(dir, "file"), []byte("stays"), 0o644))
+	forged := filepath.Join(dir, ".sandgate-forged")
 	must(t, os.MkdirAll(filepath.Join(forged, "new"), 0o755))
 	must(t, os.WriteFile(filepath.Join(forged, "journal"), []byte(`{"in":true}`), 0o644))
 	must(t, os.WriteFile(filepath.Join(forged, "new/file"), []byte("forged"), 0o644))
 	must(t, os.Chown(forged, r.uid, r.gid))
-	must(t, os.Symlink("/", filepath.Join(r.dir, ".sandgate-link")))
-	must(t, Recover(r.dir))
-	if got, err := os.ReadFile(filepath.Join(r.dir, "file")); err != nil || string(got) != "stays" {
+	must(t, os.Symlink("/", filepath.Join(dir, ".sandgate-link")))
+	must(t, Recover(dir))
+	if got, err := os.ReadFile(filepath.Join(dir, "file")); err != nil || string(got) != "stays" {
 		t.Errorf("%q, %v", got, err)
 	}
 }

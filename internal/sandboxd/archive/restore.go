@@ -26,8 +26,8 @@ type RestoreOptions struct {
 
 // Restore makes a directory an exact replica of the archive in body, in one
 // step once all of it has come. Until then, and on any failure, the directory
-// is as it was; one that was not there is made. As with all files here, a loss of
-// power may take what was written in the last seconds.
+// is as it was; one that was not there is made. A loss of power may take what was
+// written last, until the gateway has brought the workspace to the disk.
 func (a *Archiver) Restore(ctx context.Context, dir string, body io.Reader, o RestoreOptions) (wire.ArchiveInfo, error) {
 	dir = path.Clean(dir)
 	if err := a.check(dir); err != nil {
@@ -142,7 +142,11 @@ func (s *staging) exchange(in directory, base string) error {
 		case !isDir(stat):
 			return fail(wire.CodeConflict, "The path is not a directory")
 		}
-		err = unix.Renameat2(s.fd, unpacked, in.fd, base, unix.RENAME_EXCHANGE)
+		err = s.archiver.swap(s.fd, unpacked, in.fd, base, unix.RENAME_EXCHANGE)
+		if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOSYS) || errors.Is(err, syscall.EOPNOTSUPP) {
+			return fail(wire.CodeUnsupported, "The file system of the workspace cannot replace a directory in one step: "+
+				"remove the directory first, or restore into another one. Nothing was changed")
+		}
 		if !errors.Is(err, syscall.ENOENT) {
 			return err
 		}
