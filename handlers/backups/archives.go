@@ -2,10 +2,8 @@ package backups
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"path"
-	"sync"
 
 	"github.com/labstack/echo/v4"
 
@@ -43,7 +41,7 @@ func (h *Handler) Download(c echo.Context) error {
 	if c.Request().Method == http.MethodHead {
 		return nil
 	}
-	return copyTo(c.Response(), archive)
+	return httpapi.Copy(c.Response(), archive)
 }
 
 // plainName makes of a directory's name one that needs no quotes.
@@ -55,15 +53,6 @@ func plainName(name string) string {
 		}
 	}
 	return string(plain)
-}
-
-var buffers = sync.Pool{New: func() any { return new([128 << 10]byte) }}
-
-func copyTo(w io.Writer, body io.Reader) error {
-	buf := buffers.Get().(*[128 << 10]byte)
-	defer buffers.Put(buf)
-	_, err := io.CopyBuffer(w, body, buf[:])
-	return err
 }
 
 // unpacked is the answer to an archive that was taken.

@@ -10,7 +10,6 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/labstack/echo/v4"
 
@@ -112,7 +111,7 @@ func send(c echo.Context, sandbox Sandbox, path string, file *sandboxclient.File
 	if c.Request().Method == http.MethodHead {
 		return nil
 	}
-	return copyTo(c.Response(), body)
+	return httpapi.Copy(c.Response(), body)
 }
 
 func setIf(header http.Header, name, value string) {
@@ -178,14 +177,4 @@ func readStart(r io.Reader) ([]byte, error) {
 		err = nil // a short file, or a broken one: copying the rest will tell
 	}
 	return start[:n], err
-}
-
-var buffers = sync.Pool{New: func() any { return new([128 << 10]byte) }}
-
-// copyTo moves a body in pieces large enough for a fast disk.
-func copyTo(w io.Writer, body io.Reader) error {
-	buf := buffers.Get().(*[128 << 10]byte)
-	defer buffers.Put(buf)
-	_, err := io.CopyBuffer(w, body, buf[:])
-	return err
 }

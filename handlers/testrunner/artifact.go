@@ -1,13 +1,11 @@
 package testrunner
 
 import (
-	"io"
 	"mime"
 	"net/http"
 	"net/url"
 	"path"
 	"strconv"
-	"sync"
 
 	"github.com/labstack/echo/v4"
 
@@ -40,7 +38,7 @@ func (h *Handler) Artifact(c echo.Context) error {
 	if c.Request().Method == http.MethodHead {
 		return nil
 	}
-	return copyTo(c.Response(), a.Body)
+	return httpapi.Copy(c.Response(), a.Body)
 }
 
 // artifactName is the rest of the path, which the router has decoded unless it
@@ -63,13 +61,4 @@ func attachment(name string) string {
 		return value
 	}
 	return "attachment"
-}
-
-var buffers = sync.Pool{New: func() any { return new([128 << 10]byte) }}
-
-func copyTo(w io.Writer, body io.Reader) error {
-	buf := buffers.Get().(*[128 << 10]byte)
-	defer buffers.Put(buf)
-	_, err := io.CopyBuffer(w, body, buf[:])
-	return err
 }
