@@ -122,6 +122,7 @@ type Client struct {
 	census     *census
 	describer  Describer     // nil: the driver lacks the power
 	roomer     Roomer        // likewise
+	syncer     Syncer        // likewise
 	egresser   Egresser      // likewise
 	hibernator Hibernator    // likewise
 	templater  Templater     // likewise
@@ -143,6 +144,7 @@ func New(opts Options) *Client {
 	opts.Records = newCountedRecords(opts.Records)
 	describer, _ := opts.Driver.(Describer)
 	roomer, _ := opts.Driver.(Roomer)
+	syncer, _ := opts.Driver.(Syncer)
 	egresser, _ := opts.Driver.(Egresser)
 	gauge, _ := opts.Driver.(Gauge)
 	hibernator, _ := opts.Driver.(Hibernator)
@@ -153,7 +155,7 @@ func New(opts Options) *Client {
 	}
 	return &Client{
 		opts: opts, lives: make(map[ID]*lifecycle), census: newCensus(opts),
-		describer: describer, roomer: roomer, egresser: egresser, hibernator: hibernator, templater: templater, assigner: assigner, gauge: gauge,
+		describer: describer, roomer: roomer, syncer: syncer, egresser: egresser, hibernator: hibernator, templater: templater, assigner: assigner, gauge: gauge,
 		refill: make(chan struct{}, 1),
 	}
 }
