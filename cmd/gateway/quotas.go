@@ -20,15 +20,23 @@ type runCounter interface {
 	CountUnfinishedRuns(ctx context.Context, owner string) (int, error)
 }
 
-// backupWeigher tells what an owner's backups take.
-type backupWeigher interface {
-	BackupBytes(ctx context.Context, owner string) (int64, error)
+// objectWeigher tells what an owner's backups and artifacts take.
+type objectWeigher interface {
+	ObjectBytes(ctx context.Context, owner string) (int64, error)
+}
+
+// artifactRoom tells how many bytes of artifacts an owner may still keep.
+func artifactRoom(book *quota.Book, objects objectWeigher) func(ctx context.Context, owner string) (int64, error) {
+	return func(ctx context.Context, owner string) (int64, error) {
+		has, err := objects.ObjectBytes(ctx, owner)
+		return book.ObjectRoom(owner, has), err
+	}
 }
 
 // roomFor says why an owner may keep no further backup.
-func roomFor(book *quota.Book, backups backupWeigher) func(ctx context.Context, owner string) error {
+func roomFor(book *quota.Book, objects objectWeigher) func(ctx context.Context, owner string) error {
 	return func(ctx context.Context, owner string) error {
-		has, err := backups.BackupBytes(ctx, owner)
+		has, err := objects.ObjectBytes(ctx, owner)
 		if err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 
 	"sandgate/internal/backups"
 	"sandgate/internal/egress"
+	"sandgate/internal/quota"
 	"sandgate/internal/runs"
 	"sandgate/internal/store"
 	"sandgate/sandboxclient"
@@ -33,7 +34,7 @@ func wantedRuns(ctx context.Context, records *store.Store) (func(sandboxclient.R
 
 // openRuns makes the engine of test runs and takes up again what an earlier
 // gateway left. The function it returns ends the runs.
-func openRuns(ctx context.Context, cfg Config, client *sandboxclient.Client, records *store.Store, kept objectStore, keeper *backups.Engine, policy *egress.Policy, log *slog.Logger, registry prometheus.Registerer) (_ *runs.Engine, _ func() error, err error) {
+func openRuns(ctx context.Context, cfg Config, client *sandboxclient.Client, records *store.Store, kept objectStore, keeper *backups.Engine, book *quota.Book, policy *egress.Policy, log *slog.Logger, registry prometheus.Registerer) (_ *runs.Engine, _ func() error, err error) {
 	var undo closers
 	defer func() {
 		if err != nil {
@@ -48,6 +49,7 @@ func openRuns(ctx context.Context, cfg Config, client *sandboxclient.Client, rec
 		Objects:      kept,
 		Egress:       policy,
 		Backups:      keeper,
+		Room:         artifactRoom(book, records),
 		Dir:          filepath.Join(cfg.StateDir, "runs"),
 		MaxRuns:      cfg.MaxRuns,
 		MaxQueued:    cfg.MaxQueuedRuns,

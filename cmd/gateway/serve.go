@@ -167,7 +167,7 @@ func openClient(ctx context.Context, cfg Config, log *slog.Logger, registry prom
 	undo.add(kept.Close)
 	keeper, closeBackups := openBackups(cfg, client, records, kept, quotas, log)
 	undo.add(closeBackups)
-	engine, closeRuns, err := openRuns(ctx, cfg, client, records, kept, keeper, outside.policy, log, registry)
+	engine, closeRuns, err := openRuns(ctx, cfg, client, records, kept, keeper, quotas, outside.policy, log, registry)
 	if err != nil {
 		return opened{}, nil, err
 	}

@@ -133,8 +133,18 @@ func (b *Book) Runs(owner string, has int) error {
 	return b.refuse(owner, "runs", 5*time.Second, "As many test runs of yours have not ended as may be, %d", has)
 }
 
-// Objects refuses an owner who keeps that many bytes of backups one more, if
-// need be.
+// ObjectRoom is how many bytes more an owner may keep who keeps that many in
+// backups and artifacts; as many as there are when nothing bounds them.
+func (b *Book) ObjectRoom(owner string, has int64) int64 {
+	limits, _ := b.limits(owner)
+	if limits.Objects == 0 {
+		return math.MaxInt64
+	}
+	return max(limits.Objects-has, 0)
+}
+
+// Objects refuses an owner who keeps that many bytes in backups and artifacts
+// another backup, if need be.
 func (b *Book) Objects(owner string, has int64) error {
 	limits, class := b.limits(owner)
 	if limits.Objects == 0 || has < limits.Objects {
@@ -142,7 +152,7 @@ func (b *Book) Objects(owner string, has int64) error {
 	}
 	b.refused.WithLabelValues(class, "objects").Inc()
 	return sandboxclient.Errorf(sandboxclient.CodeNoSpace,
-		"Your backups fill %s, and may fill %s: delete one that is not needed any more",
+		"Your backups and artifacts fill %s, and may fill %s: delete what is not needed any more",
 		humanize.IBytes(uint64(has)), humanize.IBytes(uint64(limits.Objects)))
 }
 

@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"math"
 	"net/http"
 	"strings"
 	"testing"
@@ -141,6 +142,9 @@ func TestRunsObjectsShare(t *testing.T) {
 	if b.Runs("alice", 1) != nil || sandboxclient.CodeOf(b.Runs("alice", 2)) != sandboxclient.CodeExhausted {
 		t.Error("runs")
 	}
+	if room := b.ObjectRoom("alice", 1<<20-5); room != 5 || b.ObjectRoom("alice", 1<<21) != 0 {
+		t.Errorf("room for %d bytes", room)
+	}
 	if b.Objects("alice", 1<<20-1) != nil || sandboxclient.CodeOf(b.Objects("alice", 1<<20)) != sandboxclient.CodeNoSpace {
 		t.Error("objects")
 	}
@@ -148,7 +152,7 @@ func TestRunsObjectsShare(t *testing.T) {
 		t.Error(got)
 	}
 	none, _ := book(t)
-	if none.Runs("a", 1e9) != nil || none.Objects("a", 1e18) != nil || none.Share("a") != (sandboxclient.Share{}) || none.Limited(func(Limits) bool { return true }) {
+	if none.Runs("a", 1e9) != nil || none.Objects("a", 1e18) != nil || none.ObjectRoom("a", 1e18) != math.MaxInt64 || none.Share("a") != (sandboxclient.Share{}) || none.Limited(func(Limits) bool { return true }) {
 		t.Error("limits where there are none")
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
+	"github.com/dustin/go-humanize"
 
 	"sandgate/internal/objects"
 	"sandgate/sandboxclient"
@@ -38,11 +39,15 @@ type found struct {
 
 // saveArtifacts keeps what the globs mean as objects, and tells what it leaves.
 func (r *run) saveArtifacts(ctx context.Context) []Artifact {
-	kept, left, skipped := []Artifact{}, r.engine.opts.MaxArtifacts, 0
+	kept, skipped := []Artifact{}, 0
 	if len(r.promise.Artifacts) == 0 {
 		return kept
 	}
-	files, err := r.find(ctx)
+	left, err := r.artifactRoom(ctx)
+	var files []found
+	if err == nil {
+		files, err = r.find(ctx)
+	}
 	if err != nil {
 		r.tellArtifacts("artifacts_failed", "The artifacts could not be looked for: "+problemMessage(public(err)))
 		return kept
@@ -68,6 +73,15 @@ func (r *run) saveArtifacts(ctx context.Context) []Artifact {
 		r.tellArtifacts("artifact_skipped", fmt.Sprintf("%d more files are not kept", skipped-maxTold))
 	}
 	return kept
+}
+
+// artifactRoom is how many bytes of artifacts may be kept.
+func (r *run) artifactRoom(ctx context.Context) (int64, error) {
+	left, err := r.engine.opts.Room(ctx, r.owner)
+	if left < r.engine.opts.MaxArtifacts && err == nil {
+		r.tellArtifacts("artifacts_quota", fmt.Sprintf("Your backups and artifacts leave room for %s of this run's", humanize.IBytes(uint64(max(left, 0)))))
+	}
+	return min(left, r.engine.opts.MaxArtifacts), err
 }
 
 // tellArtifacts warns of what is not kept. A log that cannot be written has

@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -72,6 +73,9 @@ type Options struct {
 	Backups    Backups // nil: none are kept
 	Dir        string  // of the logs of runs that have not ended
 
+	// Room is how many bytes of artifacts an owner may still keep; nil: any number.
+	Room func(ctx context.Context, owner string) (int64, error)
+
 	MaxRuns      int           // at work at once; 0: 2
 	MaxQueued    int           // waiting for their turn; less than 0: none
 	Timeout      time.Duration // of a run that asks for none; 0: 15 minutes
@@ -95,6 +99,9 @@ func (o Options) withDefaults() Options {
 	o.MaxArtifacts = orDefault(o.MaxArtifacts, 256<<20)
 	o.KeepFor = orDefault(o.KeepFor, 7*24*time.Hour)
 	o.ExitGrace = orDefault(o.ExitGrace, 30*time.Second)
+	if o.Room == nil {
+		o.Room = func(context.Context, string) (int64, error) { return math.MaxInt64, nil }
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -15,6 +15,30 @@ import (
 	"sandgate/sandboxclient/wire"
 )
 
+// An owner whose objects fill what they may keeps what still fits, and is told.
+func TestArtifacts_haveTheRoomOfTheirOwner(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		maps.Copy(w.files, map[string]string{"a.txt": "four", "b.txt": "more than that"})
+		e := w.engine(func(o *Options) {
+			o.Room = func(_ context.Context, who string) (int64, error) { return int64(len(who)), nil } // "local"
+		})
+		id := start(t, e, Request{Artifacts: []string{"*.txt"}}).ID
+		got := watchFrom(t.Context(), e, id, 0)
+		if kept := got.last().Artifacts; len(kept) != 1 || kept[0].Name != "a.txt" {
+			t.Errorf("kept %v", kept)
+		}
+		var told []string
+		for _, line := range got.lines {
+			if line.Code == "artifacts_quota" {
+				told = append(told, line.Message)
+			}
+		}
+		want(t, "told", strings.Join(told, "; "), "Your backups and artifacts leave room for 5 B of this run's")
+		synctest.Wait()
+		want(t, "bytes on record", w.record(id).ObjectBytes, 4)
+	})
+}
+
 func TestArtifacts_areWhatTheGlobsMean(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		maps.Copy(w.files, map[string]string{

@@ -115,6 +115,9 @@ func record(owner string, state State, s Summary, p promise) (Record, error) {
 	if s.EndedAt != nil {
 		r.EndedAt = *s.EndedAt
 	}
+	for _, a := range s.Artifacts {
+		r.ObjectBytes += a.Size
+	}
 	var err error
 	if r.Summary, err = json.Marshal(s); err != nil {
 		return Record{}, err

@@ -9,9 +9,11 @@ func (s *Store) CountUnfinishedRuns(ctx context.Context, owner string) (int, err
 	return n, wrap("count runs", err)
 }
 
-// BackupBytes tells what the objects of an owner's backups take.
-func (s *Store) BackupBytes(ctx context.Context, owner string) (int64, error) {
+// ObjectBytes tells what an owner's backups and the artifacts of its runs take.
+func (s *Store) ObjectBytes(ctx context.Context, owner string) (int64, error) {
 	var n int64
-	err := s.db.QueryRowContext(ctx, `SELECT COALESCE(SUM(size), 0) FROM backups WHERE owner = $1`, owner).Scan(&n)
-	return n, wrap("weigh backups", err)
+	err := s.db.QueryRowContext(ctx, `
+		SELECT (SELECT COALESCE(SUM(size), 0) FROM backups WHERE owner = $1)
+		     + (SELECT COALESCE(SUM(object_bytes), 0) FROM runs WHERE owner = $1)`, owner).Scan(&n)
+	return n, wrap("weigh objects", err)
 }

@@ -17,7 +17,7 @@ func TestQuotas(t *testing.T) {
 	for _, r := range []runs.Record{
 		{ID: "1", Owner: "ada", State: runs.StateRunning, CreatedAt: now},
 		{ID: "2", Owner: "ada", State: runs.StateQueued, CreatedAt: now},
-		{ID: "3", Owner: "ada", State: runs.StateEnded, CreatedAt: now, EndedAt: now},
+		{ID: "3", Owner: "ada", State: runs.StateEnded, CreatedAt: now, EndedAt: now, ObjectBytes: 50},
 		{ID: "4", Owner: "bob", State: runs.StateRunning, CreatedAt: now},
 	} {
 		if err := s.SaveRun(ctx, r); err != nil {
@@ -32,12 +32,12 @@ func TestQuotas(t *testing.T) {
 	for owner, want := range map[string]struct {
 		runs  int
 		bytes int64
-	}{"ada": {2, 2000}, "bob": {1, 1000}, "eve": {}} {
+	}{"ada": {2, 2050}, "bob": {1, 1000}, "eve": {}} {
 		count, err := s.CountUnfinishedRuns(ctx, owner)
 		if err != nil || count != want.runs {
 			t.Errorf("%s: %d runs, %v", owner, count, err)
 		}
-		bytes, err := s.BackupBytes(ctx, owner)
+		bytes, err := s.ObjectBytes(ctx, owner)
 		if err != nil || bytes != want.bytes {
 			t.Errorf("%s: %d bytes, %v", owner, bytes, err)
 		}

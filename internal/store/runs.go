@@ -24,12 +24,12 @@ func (s *Store) SaveRun(ctx context.Context, r runs.Record) error {
 		ended = sql.NullInt64{Int64: r.EndedAt.UnixMicro(), Valid: true}
 	}
 	_, err := s.db.ExecContext(ctx, `
-		INSERT INTO runs (id, owner, state, created_at, ended_at, summary, progress)
-		VALUES ($1, $2, $3, $4, $5, $6, $7)
+		INSERT INTO runs (id, owner, state, created_at, ended_at, summary, progress, object_bytes)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 		ON CONFLICT (id) DO UPDATE SET
 			state = excluded.state, ended_at = excluded.ended_at,
-			summary = excluded.summary, progress = excluded.progress`,
-		r.ID, r.Owner, string(r.State), r.CreatedAt.UnixMicro(), ended, string(r.Summary), string(r.Progress))
+			summary = excluded.summary, progress = excluded.progress, object_bytes = excluded.object_bytes`,
+		r.ID, r.Owner, string(r.State), r.CreatedAt.UnixMicro(), ended, string(r.Summary), string(r.Progress), r.ObjectBytes)
 	return wrap("save run", err)
 }
 
