@@ -167,6 +167,9 @@ func (s *Sandbox) hibernate(ctx context.Context) error {
 		return contextError(ctx)
 	case <-f.done:
 	}
+	if !f.ends && f.err == nil { // it was starting, and can sleep now
+		return s.hibernate(ctx)
+	}
 	if errors.Is(f.err, ErrAwake) {
 		return &Error{Code: CodeUnavailable, Message: "The sandbox could not be put to sleep, and runs on", RetryAfter: retrySoon, Err: f.err}
 	}
