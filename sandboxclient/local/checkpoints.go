@@ -24,8 +24,9 @@ type checkpoints struct {
 	layout layout
 	limit  int64 // bytes of all; 0: what the disk has
 
-	mu  sync.Mutex
-	all map[sandboxclient.ID]sandboxclient.Checkpoint
+	mu       sync.Mutex
+	all      map[sandboxclient.ID]sandboxclient.Checkpoint
+	promised int64 // bytes for those that are being written
 
 	settling sync.WaitGroup // those on their way to the disk
 	turn     sync.Mutex     // of the one that is
@@ -35,16 +36,24 @@ func newCheckpoints(l layout, limit int64) *checkpoints {
 	return &checkpoints{layout: l, limit: limit, all: map[sandboxclient.ID]sandboxclient.Checkpoint{}}
 }
 
-// admit says whether the disk has room for the checkpoint of so much memory.
-func (c *checkpoints) admit(memory int64) error {
+// admit keeps room on the disk for the checkpoint of so much memory, if there is
+// any, until it is written and release is called.
+func (c *checkpoints) admit(memory int64) (release func(), err error) {
 	room, err := roomAt(c.layout.sandboxes())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if room < memory/squeezed {
-		return fmt.Errorf("the disk has room for %d bytes, too little for a memory of %d", room, memory)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if room-c.promised < memory/squeezed {
+		return nil, fmt.Errorf("the disk has room for %d bytes, of which %d are promised: too little for a memory of %d", room, c.promised, memory)
 	}
-	return nil
+	c.promised += memory / squeezed
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.promised -= memory / squeezed
+	}, nil
 }
 
 // compress says whether room is short.

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"sandgate/sandboxclient"
 )
 
@@ -38,5 +40,31 @@ func TestSettle_vouchesForNoOther(t *testing.T) {
 		if _, err := os.Lstat(filepath.Join(dir, syncedName)); (err == nil) != step.want {
 			t.Errorf("%s: trusted %t", step.name, err == nil)
 		}
+	}
+}
+
+// TestAdmit_promisesNoRoomTwice: several sleep at the same time, and the memory of
+// the one that finds the disk full is lost.
+func TestAdmit_promisesNoRoomTwice(t *testing.T) {
+	needRoot(t)
+	c := newCheckpoints(layout{newDir(t)}, 0)
+	dir := c.layout.sandboxes()
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64m"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(dir, 0) })
+	release, err := c.admit(100 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.admit(100 << 20); err == nil {
+		t.Error("the same room was promised to two")
+	}
+	release()
+	if _, err := c.admit(100 << 20); err != nil {
+		t.Error(err)
 	}
 }

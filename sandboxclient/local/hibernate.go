@@ -24,10 +24,12 @@ func (d *Driver) CanHibernate() bool { return d.engine.kind == kindRunsc }
 // has begun is noted in place of the checkpoint, for Wake to tell.
 func (d *Driver) Hibernate(ctx context.Context, id sandboxclient.ID, note []byte) error {
 	dir := d.layout.checkpoint(id)
-	m, files, err := d.survey(id)
-	if err == nil {
-		err = d.checkpoints.admit(memoryUsed(d.layout.instanceOf(id)))
+	release, err := d.checkpoints.admit(memoryUsed(d.layout.instanceOf(id)))
+	if err != nil {
+		return fmt.Errorf("hibernate sandbox %s: %w: %w", id, sandboxclient.ErrAwake, err)
 	}
+	defer release()
+	m, files, err := d.survey(id)
 	if err == nil {
 		err = d.clearCheckpoint(id)
 	}
