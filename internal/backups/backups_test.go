@@ -282,7 +282,7 @@ func TestCreate_roomForOne(t *testing.T) {
 	arrived, all := make(chan struct{}, 8), make(chan struct{})
 	s = openShop(t, func(o *backups.Options) {
 		o.Room = func(ctx context.Context, owner string) error {
-			if has, err := s.records.BackupBytes(ctx, owner); err != nil || has > 0 {
+			if has, err := s.records.ObjectBytes(ctx, owner); err != nil || has > 0 {
 				return errors.Join(err, sandboxclient.Errorf(sandboxclient.CodeNoSpace, "full"))
 			}
 			select {
