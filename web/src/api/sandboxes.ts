@@ -26,6 +26,12 @@ export function listSandboxes(after?: number, signal?: AbortSignal): Promise<San
   return requestJSON(path, { query: { after }, signal });
 }
 
+/** Whether sandboxes can be put to disk here, which takes gVisor. */
+export async function canHibernate(signal?: AbortSignal): Promise<boolean> {
+  const { engine } = await requestJSON<{ engine: { hibernation: boolean } }>("/v1/capabilities", { signal });
+  return engine.hibernation;
+}
+
 /** Puts a sandbox to disk with all that runs in it. */
 export async function hibernate({ app, name }: Which): Promise<void> {
   await request(`${path}/hibernate`, { method: "POST", query: { app, name } });

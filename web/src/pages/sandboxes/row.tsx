@@ -2,7 +2,7 @@ import type { Sandbox } from "../../api/sandboxes";
 import { visible } from "../../output/visible";
 import { Icon } from "../../ui/icon";
 import { bytes } from "../files/tree";
-import { busy, destroyAsked, key, sleepNow, wakeNow } from "./state";
+import { busy, canSleep, destroyAsked, key, sleepNow, wakeNow } from "./state";
 import { ago, appName, fate, pageOf, stateOf } from "./words";
 
 export function SandboxRow({ sandbox: s }: { sandbox: Sandbox }) {
@@ -13,7 +13,7 @@ export function SandboxRow({ sandbox: s }: { sandbox: Sandbox }) {
         <Name sandbox={s} />
       </td>
       <td data-label="State">
-        <State sandbox={s} /> <span class="faint">{fate(s, now)}</span>
+        <State sandbox={s} /> <span class="faint">{fate(s, now, canSleep.value)}</span>
       </td>
       <td data-label="Last used">
         <time dateTime={s.lastUsed} title={new Date(s.lastUsed).toLocaleString()}>
@@ -60,7 +60,7 @@ function Actions({ sandbox: s }: { sandbox: Sandbox }) {
   return (
     <>
       {waits && <span class="spinner" role="status" aria-label="Working" />}
-      {s.state === "running" && (
+      {s.state === "running" && canSleep.value && (
         <button class="button small" disabled={waits} aria-label={`Put ${called} to sleep`} onClick={() => void sleepNow(s)}>
           <Icon name="moon" size={14} /> Sleep
         </button>

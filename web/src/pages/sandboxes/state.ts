@@ -3,7 +3,7 @@
 import { type Signal, signal } from "@preact/signals";
 
 import { ApiError } from "../../api/http";
-import { type Sandbox, type Which, destroy, hibernate, listSandboxes, wake } from "../../api/sandboxes";
+import { type Sandbox, type Which, canHibernate, destroy, hibernate, listSandboxes, wake } from "../../api/sandboxes";
 import { confirm } from "../../frame/dialog";
 import { tell, tellError } from "../../frame/notices";
 import { visible } from "../../output/visible";
@@ -15,6 +15,8 @@ const mostPages = 20; // of the list that are asked for
 export const sandboxes: Signal<Sandbox[] | undefined> = signal(undefined);
 export const more = signal(false); // there are others that are not shown
 export const failed: Signal<ApiError | undefined> = signal(undefined);
+/** Whether they sleep; where they cannot, the idle ones end. */
+export const canSleep = signal(true);
 /** Sandboxes that something is being done to, by their keys. */
 export const busy = signal<ReadonlySet<string>>(new Set());
 
@@ -24,6 +26,10 @@ export function key({ app, name }: Which): string {
 
 /** Looks again and again until the signal ends it. */
 export async function watch(end: AbortSignal): Promise<void> {
+  canHibernate(end).then(
+    (can) => (canSleep.value = can),
+    () => {}, // the list tells what is wrong
+  );
   while (!end.aborted) {
     if (!document.hidden) await look(end);
     await new Promise((done) => setTimeout(done, again));

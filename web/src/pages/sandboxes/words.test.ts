@@ -21,6 +21,7 @@ const sandbox: Sandbox = {
 
 it("says what comes next", () => {
   expect(fate(sandbox, now)).toBe("sleeps in 10 minutes");
+  expect(fate(sandbox, now, false)).toBe("ends in 10 minutes");
   expect(fate({ ...sandbox, state: "hibernated" }, now)).toBe("destroyed in 1 day");
   expect(fate({ ...sandbox, state: "hibernated", destroyedAt: "2026-01-02T11:00:00Z" }, now)).toBe("destroyed any moment");
   expect(fate({ ...sandbox, sleepsAt: undefined, destroyedAt: undefined }, now)).toBe("");

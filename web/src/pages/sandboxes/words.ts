@@ -47,8 +47,8 @@ export function stateOf(state: Sandbox["state"]): Look {
 }
 
 /** What happens to a sandbox next if nobody uses it. */
-export function fate(s: Sandbox, now: number): string {
-  if (s.state === "running" && s.sleepsAt) return `sleeps ${until(s.sleepsAt, now)}`;
+export function fate(s: Sandbox, now: number, canSleep = true): string {
+  if (s.state === "running" && s.sleepsAt) return `${canSleep ? "sleeps" : "ends"} ${until(s.sleepsAt, now)}`;
   if (s.destroyedAt) return `destroyed ${until(s.destroyedAt, now)}`;
   return "";
 }
