@@ -197,7 +197,7 @@ func (e *Engine) begin(ctx context.Context, owner string, req Request, source sa
 	r.source = source
 	r.promise = newPromise(req, e.timeout(req.Timeout))
 	r.summary = Summary{
-		ID: id, Repository: source.Public(), Restored: req.Restore, Ref: req.Ref, Command: orDefault(req.Command, DefaultCommand),
+		ID: id, Repository: source.Public(), Restored: req.Restore, Ref: req.Ref, Command: orDefault(req.Command, DefaultCommand), OwnCommand: req.Command != "",
 		Status: StatusQueued, CreatedAt: now(), Artifacts: []Artifact{},
 	}
 	err = r.tellStart()

@@ -115,7 +115,12 @@ func TestRun_takesTheVisitorsCommand(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.scripts["make check"] = func(p *program) { p.out(p.cmd.Env["CI"] + p.cmd.Env["X"]) }
 		e := w.engine()
-		got := watchFrom(t.Context(), e, start(t, e, Request{Command: "make check", Env: map[string]string{"X": "y"}}).ID, 0)
+		id := start(t, e, Request{Command: "make check", Env: map[string]string{"X": "y"}}).ID
+		got := watchFrom(t.Context(), e, id, 0)
+		s, err := e.Get(t.Context(), owner, id)
+		if err != nil || !s.OwnCommand {
+			t.Errorf("%+v, %v", s, err)
+		}
 		wantTypes(t, got, "start", "clone started", "stderr", "clone ended", "test started", "stdout", "test ended", "complete")
 		want(t, "output", got.output(), "Cloning\ntruey")
 	})
@@ -144,7 +149,7 @@ func TestRun_installsAsTheLockFileAsks(t *testing.T) {
 			want(t, lock, got.lines[at].Command, c.command)
 			want(t, lock+": warned", c.warning == "" || slices.Contains(got.types(), "warning "+c.warning), true)
 			s, err := e.Get(t.Context(), owner, id)
-			if err != nil || s.Command != c.command+" && npm test" {
+			if err != nil || s.Command != c.command+" && npm test" || s.OwnCommand {
 				t.Errorf("%s: command %q, %v", lock, s.Command, err)
 			}
 		})

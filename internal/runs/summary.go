@@ -47,9 +47,10 @@ type Summary struct {
 	Results         *testresults.Results `json:"results,omitempty"`
 	ResultsDisagree bool                 `json:"resultsDisagree,omitempty"` // with the exit code: never take it for a success
 	Artifacts       []Artifact           `json:"artifacts"`
-	Truncated       bool                 `json:"truncated,omitempty"` // output was dropped
-	Restored        string               `json:"restored,omitempty"`  // the id of the backup that it started from
-	Backup          *Kept                `json:"backup,omitempty"`    // of what it prepared
+	Truncated       bool                 `json:"truncated,omitempty"`  // output was dropped
+	OwnCommand      bool                 `json:"ownCommand,omitempty"` // command is what the visitor named, and not the usual ones
+	Restored        string               `json:"restored,omitempty"`   // the id of the backup that it started from
+	Backup          *Kept                `json:"backup,omitempty"`     // of what it prepared
 	Error           *Problem             `json:"error,omitempty"`
 }
 

@@ -64,6 +64,29 @@ test("follows a run over a reload, and cancels it", async ({ page, git }) => {
   await expect(page.getByText("canceled").first()).toBeVisible();
 });
 
+test("starts a run from what another one prepared", async ({ page, git }) => {
+  const repository = git.add("kept", {
+    "package.json": manifest(`node -e "console.log('node_modules' + ' are here')"`),
+    "package-lock.json": lock,
+  });
+  await page.goto("/app/tests");
+  const started = await page.request.post("/tests", {
+    headers: { Accept: "application/json" },
+    data: { repository, backup: { dir: "/workspace/app" } },
+  });
+  await page.goto(`/app/tests/${(await started.json()).id}`);
+  await page.getByRole("button", { name: "Run from its backup" }).click({ timeout: 150_000 });
+  await expect(page.getByRole("heading", { name: "From a backup" })).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByText("passed", { exact: true }).first()).toBeVisible({ timeout: 150_000 });
+  await expect(page.getByRole("log")).toContainText("node_modules are here");
+  await picture(page, "tests-restored");
+  await page.getByRole("button", { name: "Run again" }).click();
+  await expect(page.getByRole("button", { name: "Cancel" })).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByRole("heading", { name: "From a backup" })).toBeVisible();
+  await page.getByRole("link", { name: "All runs" }).click();
+  await expect(page.getByRole("link", { name: /From a backup/ }).first()).toBeVisible();
+});
+
 test.describe("an address that is refused", () => {
   test.use({ expected: [[/403/], { scope: "test" }] as never });
 

@@ -9,7 +9,7 @@ export interface Artifact {
 
 export interface Run {
   id: string;
-  repository: string;
+  repository: string; // empty for a run that started from a backup
   ref?: string;
   commit?: string;
   command: string;
@@ -25,11 +25,15 @@ export interface Run {
   resultsDisagree?: boolean;
   artifacts: Artifact[];
   truncated?: boolean;
+  ownCommand?: boolean; // command was named, and is not the usual one
+  restored?: string; // the backup that it started from
+  backup?: { id: string }; // of what it prepared
   error?: { code: string; message: string };
 }
 
 export interface Order {
-  repository: string;
+  repository?: string;
+  restore?: string; // a backup, in place of a repository
   ref?: string;
   command?: string;
   timeout?: string;

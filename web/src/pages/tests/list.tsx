@@ -7,7 +7,7 @@ import { go, href } from "../../frame/router";
 import { Page } from "../../frame/shell";
 import { duration } from "../../output/output";
 import { Icon } from "../../ui/icon";
-import { shortName } from "./runview";
+import { titleOf } from "./runview";
 
 const again = 3000; // milliseconds between looks at runs that go on
 
@@ -147,7 +147,7 @@ function RunRow({ run: r }: { run: Run }) {
           {v.word}
         </span>
         <span class="name">
-          {shortName(r.repository)} <span class="faint mono">{[r.ref, r.commit?.slice(0, 7)].filter(Boolean).join(" · ")}</span>
+          {titleOf(r)} <span class="faint mono">{[r.ref, r.commit?.slice(0, 7)].filter(Boolean).join(" · ")}</span>
         </span>
         <span class="faint">{r.results ? counts(r) : ""}</span>
         <span class="faint number">{r.durationMs ? duration(r.durationMs) : ""}</span>
@@ -176,7 +176,7 @@ function Chart({ runs }: { runs: Run[] }) {
         <a
           href={href(`tests/${r.id}`)}
           tabIndex={-1}
-          title={`${shortName(r.repository)}: ${verdict(r).word}, ${duration(r.durationMs!)}`}
+          title={`${titleOf(r)}: ${verdict(r).word}, ${duration(r.durationMs!)}`}
           class={verdict(r).look}
           style={{ height: `${Math.max((r.durationMs! / longest) * 100, 6)}%` }}
         />

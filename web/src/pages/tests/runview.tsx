@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 
-import { cancelRun, type Run, startRun, verdict } from "../../api/tests";
+import { cancelRun, type Order, type Run, startRun, verdict } from "../../api/tests";
 import { tellError } from "../../frame/notices";
 import { go, href } from "../../frame/router";
 import { Page } from "../../frame/shell";
@@ -11,8 +11,6 @@ import { bytes } from "../files/tree";
 import { LogView } from "./logview";
 import { Results } from "./results";
 import { Watch } from "./watch";
-
-const usual = "npm ci && npm test"; // the command of runs for which none was given
 
 /** One run, live or long ago. */
 export function RunView({ id }: { id: string }) {
@@ -25,7 +23,7 @@ export function RunView({ id }: { id: string }) {
   if (!w) return null;
   const run = w.run.value;
   return (
-    <Page title={run ? shortName(run.repository) : "Tests"} class="run-view" tools={run && <Tools run={run} />}>
+    <Page title={run ? titleOf(run) : "Tests"} class="run-view" tools={run && <Tools run={run} />}>
       {w.failed.value && (
         <p class="note bad">
           {w.failed.value.message}
@@ -58,10 +56,18 @@ function Summary({ run, watch: w }: { run: Run; watch: Watch }) {
           </span>
         </dd>
       </div>
-      <div>
-        <dt>Repository</dt>
-        <dd class="mono">{run.repository}</dd>
-      </div>
+      {run.repository && (
+        <div>
+          <dt>Repository</dt>
+          <dd class="mono">{run.repository}</dd>
+        </div>
+      )}
+      {run.restored && (
+        <div>
+          <dt>Started from backup</dt>
+          <dd class="mono">{run.restored}</dd>
+        </div>
+      )}
       {(run.ref || run.commit) && (
         <div>
           <dt>Revision</dt>
@@ -72,6 +78,12 @@ function Summary({ run, watch: w }: { run: Run; watch: Watch }) {
         <dt>Command</dt>
         <dd class="mono">{run.command}</dd>
       </div>
+      {run.backup && (
+        <div>
+          <dt>Kept as backup</dt>
+          <dd class="mono">{run.backup.id}</dd>
+        </div>
+      )}
       {run.durationMs ? (
         <div>
           <dt>Took</dt>
@@ -83,10 +95,10 @@ function Summary({ run, watch: w }: { run: Run; watch: Watch }) {
 }
 
 function Tools({ run }: { run: Run }) {
-  const again = async () => {
+  const again = async (from: Order) => {
     try {
-      const command = run.command === usual ? undefined : run.command;
-      const next = await startRun({ repository: run.repository, ref: run.ref, command });
+      const command = run.ownCommand ? run.command : undefined;
+      const next = await startRun({ ...from, command });
       go(href(`tests/${next.id}`));
     } catch (err) {
       tellError("It could not be run again", err);
@@ -96,9 +108,16 @@ function Tools({ run }: { run: Run }) {
     <div class="toolbar">
       <span class="gap" />
       {run.endedAt ? (
-        <button class="button" onClick={() => void again()}>
-          <Icon name="restart" /> Run again
-        </button>
+        <>
+          {run.backup && (
+            <button class="button" title="Without clone and install" onClick={() => void again({ restore: run.backup!.id })}>
+              <Icon name="restart" /> Run from its backup
+            </button>
+          )}
+          <button class="button" onClick={() => void again(sourceOf(run))}>
+            <Icon name="restart" /> Run again
+          </button>
+        </>
       ) : (
         <button class="button danger" onClick={() => void cancelRun(run.id).catch((err) => tellError("It could not be canceled", err))}>
           <Icon name="stop" /> Cancel
@@ -123,7 +142,16 @@ function Artifacts({ run }: { run: Run }) {
   );
 }
 
+/** What a run is called. */
+export function titleOf(run: Run): string {
+  return run.repository ? shortName(run.repository) : "From a backup";
+}
+
+function sourceOf(run: Run): Order {
+  return run.repository ? { repository: run.repository, ref: run.ref } : { restore: run.restored };
+}
+
 /** "you/project" of a repository's address. */
-export function shortName(repository: string): string {
+function shortName(repository: string): string {
   return repository.replace(/^\w+:\/\/[^/]+\//, "").replace(/\.git$/, "") || repository;
 }
