@@ -92,11 +92,16 @@ func (d *Driver) clearCheckpoint(id sandboxclient.ID) error {
 	return makeDir(d.layout.checkpoint(id), 0o700)
 }
 
-// removeCheckpoint removes what there is of a checkpoint. It is moved aside
-// first, where settle does not find it.
+// removeCheckpoint removes what there is of a checkpoint.
 func (d *Driver) removeCheckpoint(id sandboxclient.ID) error {
+	return d.discard(id, d.layout.checkpoint(id))
+}
+
+// discard removes a checkpoint's directory. It is moved aside first, where
+// neither settle nor the next gateway takes it for one.
+func (d *Driver) discard(id sandboxclient.ID, dir string) error {
 	aside := d.layout.aside(id)
-	err := os.Rename(d.layout.checkpoint(id), aside)
+	err := os.Rename(dir, aside)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -186,13 +191,13 @@ func (d *Driver) thaw(ctx context.Context, spec sandboxclient.Spec, dir string) 
 	if why := d.unfit(dir, m, form); why != "" {
 		return &sandboxclient.LostError{Why: why}
 	}
-	used := d.layout.aside(spec.ID)
-	if err := os.Rename(dir, used); err != nil {
+	waking := d.layout.waking(spec.ID)
+	if err := os.Rename(dir, waking); err != nil {
 		return err
 	}
 	d.checkpoints.remove(spec.ID)
-	err = d.start(ctx, spec, d.engine.restorer(used))
-	if e := os.RemoveAll(used); e != nil { // the next gateway tries again
+	err = d.start(ctx, spec, d.engine.restorer(waking))
+	if e := d.discard(spec.ID, waking); e != nil { // the next gateway tries again
 		d.log.WarnContext(ctx, "a checkpoint that was used up is not removed", "sandbox", spec.ID, "error", e)
 	}
 	return err
@@ -222,13 +227,19 @@ func (d *Driver) Asleep(id sandboxclient.ID) (sandboxclient.Checkpoint, error) {
 // forgetMemory removes what a sandbox left on disk to go on from.
 func (d *Driver) forgetMemory(id sandboxclient.ID) error {
 	d.checkpoints.remove(id)
-	return d.removeCheckpoint(id)
+	return errors.Join(d.discard(id, d.layout.waking(id)), d.removeCheckpoint(id))
 }
 
 // finishHibernations brings to an end what a gateway was killed in the middle
 // of, and counts what is asleep.
 func (d *Driver) finishHibernations(ctx context.Context) error {
-	used, _ := filepath.Glob(filepath.Join(d.layout.sandboxes(), "*", "checkpoint.*")) // fails for malformed patterns only
+	waking, _ := filepath.Glob(d.layout.waking("*")) // fails for malformed patterns only
+	for _, dir := range waking {
+		if err := d.finishWake(ctx, sandboxclient.ID(filepath.Base(filepath.Dir(dir)))); err != nil {
+			return err
+		}
+	}
+	used, _ := filepath.Glob(filepath.Join(d.layout.sandboxes(), "*", "checkpoint.*")) // the same
 	for _, dir := range used {
 		if err := os.RemoveAll(dir); err != nil {
 			return err
@@ -246,4 +257,30 @@ func (d *Driver) finishHibernations(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// finishWake brings a wake to an end that a gateway was killed in. A sandbox that
+// has a record woke. One without a pid file has never run, and sleeps on; of any
+// other nobody knows.
+func (d *Driver) finishWake(ctx context.Context, id sandboxclient.ID) error {
+	bundle := d.layout.bundle(id)
+	if begun, err := exists(bundle); err != nil || !begun {
+		return err
+	}
+	if woke, err := exists(filepath.Join(bundle, recordName)); err != nil || woke {
+		return err
+	}
+	if err := d.stopInstance(ctx, id); err != nil { // the runtime may be at work still
+		return err
+	}
+	ran, err := exists(filepath.Join(bundle, pidName))
+	if err != nil {
+		return err
+	}
+	if ran {
+		d.noteLoss(id, "the gateway was killed while the sandbox woke")
+	} else if err := os.Rename(d.layout.waking(id), d.layout.checkpoint(id)); err != nil {
+		return err
+	}
+	return d.stop(ctx, id, sandboxclient.KeepWorkspace)
 }

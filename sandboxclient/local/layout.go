@@ -58,7 +58,10 @@ func (l layout) checkpoint(id sandboxclient.ID) string {
 	return filepath.Join(l.sandbox(id), "checkpoint")
 }
 
-// aside is where a checkpoint lies while it is used up, or removed.
+// waking is where a checkpoint lies while it is used up.
+func (l layout) waking(id sandboxclient.ID) string { return l.checkpoint(id) + ".waking" }
+
+// aside is where a checkpoint lies while it is removed.
 func (l layout) aside(id sandboxclient.ID) string { return l.checkpoint(id) + "." + rand.Text() }
 
 func (l layout) templates() string { return filepath.Join(l.state, "templates") }
