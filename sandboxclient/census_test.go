@@ -124,7 +124,8 @@ func TestShare_boundsOneOwner(t *testing.T) {
 	}
 }
 
-// Of those that run, one that is at work makes no room for another.
+// Of those that run, one that is at work makes no room for another, nor one that
+// cannot sleep and was just used.
 func TestShare_boundsWhatRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := limited(t, Options{Share: shareOf("local", Share{Running: 1})})
@@ -132,6 +133,8 @@ func TestShare_boundsWhatRuns(t *testing.T) {
 		refusedAtOnce(t, c.Sandbox(named("b")), "running", CodeExhausted)
 		mustRun(t, c.Sandbox(Ref{Owner: "else", App: "notebook", Name: "a"}), "x")
 		end()
+		refusedAtOnce(t, c.Sandbox(named("b")), "idle", CodeExhausted) // it would lose its variables
+		time.Sleep(10 * time.Minute)
 		mustRun(t, c.Sandbox(named("b")), "x")
 	})
 }

@@ -36,7 +36,8 @@ type gate struct {
 }
 
 // enter waits a bounded time until one more sandbox may run. The sandbox that
-// was idle for longest sleeps to make room for it, but not for one of the pool.
+// was idle for longest sleeps to make room for it, but not for one of the pool;
+// where nothing can sleep, it ends if it was idle for Options.SleepAfter.
 func (c *Client) enter(ctx context.Context, l *lifecycle) error {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.QueueTime)
 	defer cancel()
@@ -134,7 +135,7 @@ func (c *Client) makeRoom(ctx context.Context, owner string) bool {
 		if c.stillWorks(ctx, l) {
 			continue
 		}
-		f := l.rest("others need its place", l.idleLocked(0))
+		f := l.rest("others need its place", l.idleLocked(c.spareAfter()))
 		if f == nil {
 			continue
 		}
@@ -147,7 +148,16 @@ func (c *Client) makeRoom(ctx context.Context, owner string) bool {
 	return false
 }
 
-// idleFirst gives the sandboxes that are idle and last, longest first; before
+// spareAfter is how long a sandbox was idle that makes room. Where it sleeps, its
+// user does not miss it at once; where it ends, its variables do.
+func (c *Client) spareAfter() time.Duration {
+	if c.hibernator != nil {
+		return 0
+	}
+	return c.opts.SleepAfter
+}
+
+// idleFirst gives the sandboxes that may make room and last, longest first; before
 // them those of the pool, which nobody misses.
 func (c *Client) idleFirst(owner string) []*lifecycle {
 	type idle struct {
@@ -160,7 +170,7 @@ func (c *Client) idleFirst(owner string) []*lifecycle {
 			continue
 		}
 		l.mu.Lock()
-		if l.flight == nil && l.idleLocked(0)() {
+		if l.flight == nil && l.idleLocked(c.spareAfter())() {
 			since := l.lastUsed
 			if l.ref.App == poolApp {
 				since = time.Time{}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -20,6 +21,23 @@ func TestPressure_whoWaitsTakesNoMemory(t *testing.T) {
 		if _, _, running := d.count(); running > 4 {
 			t.Errorf("%d run in the memory of four", running)
 		}
+	})
+}
+
+// TestPressure_whatCannotSleepKeepsItsVariables: who waits comes after whoever was
+// there a moment ago.
+func TestPressure_whatCannotSleepKeepsItsVariables(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := limited(t, Options{MaxRunning: 1})
+		mustRun(t, c.Sandbox(named("a")), "inc")
+		if err := c.Sandbox(named("b")).Wake(t.Context()); CodeOf(err) != CodeExhausted {
+			t.Errorf("beside one that was just used: %v", err)
+		}
+		if run := mustRun(t, c.Sandbox(named("a")), "inc"); run.Stdout != "2" {
+			t.Errorf("it counts %s", run.Stdout)
+		}
+		time.Sleep(10 * time.Minute)
+		mustRun(t, c.Sandbox(named("b")), "inc")
 	})
 }
 
