@@ -117,10 +117,20 @@ func (d *Driver) freeze(ctx context.Context, id sandboxclient.ID, dir string, m 
 	err := d.write(ctx, id, dir, m, files, d.checkpoints.compress())
 	if err != nil {
 		d.noteLoss(id, lossOf(err))
+		return errors.Join(err, d.stopLeft(ctx, id))
 	}
+	if err := d.stopLeft(ctx, id); err != nil { // Wake tries again
+		d.log.WarnContext(ctx, "a sandbox sleeps, and not all that is left of it was ended", "sandbox", id, "error", err)
+	}
+	return nil
+}
+
+// stopLeft is stop with a deadline of its own: the caller's context may be what
+// ended.
+func (d *Driver) stopLeft(ctx context.Context, id sandboxclient.ID) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
-	return errors.Join(err, d.stop(ctx, id, sandboxclient.KeepWorkspace))
+	return d.stop(ctx, id, sandboxclient.KeepWorkspace)
 }
 
 // write writes the memory of a sandbox, which is the end of its processes.
@@ -164,7 +174,7 @@ func (d *Driver) Wake(ctx context.Context, spec sandboxclient.Spec) error {
 	if _, err := os.Lstat(filepath.Join(dir, manifestName)); !spec.ID.Valid() || errors.Is(err, os.ErrNotExist) {
 		return sandboxclient.ErrNotAsleep
 	}
-	if err := d.claim(spec.ID); err != nil {
+	if err := d.reclaim(ctx, spec.ID); err != nil {
 		return fmt.Errorf("wake sandbox %s: %w", spec.ID, err)
 	}
 	err := d.thaw(ctx, spec, dir)
@@ -177,6 +187,19 @@ func (d *Driver) Wake(ctx context.Context, spec sandboxclient.Spec) error {
 	}
 	lost.Err = errors.Join(lost.Err, d.undo(ctx, spec.ID))
 	return lost
+}
+
+// reclaim is claim for a sandbox that sleeps: what is there of it is what could
+// not be ended when it fell asleep.
+func (d *Driver) reclaim(ctx context.Context, id sandboxclient.ID) error {
+	err := d.claim(id)
+	if !errors.Is(err, sandboxclient.ErrExists) {
+		return err
+	}
+	if err := d.stop(ctx, id, sandboxclient.KeepWorkspace); err != nil {
+		return err
+	}
+	return d.claim(id)
 }
 
 func (d *Driver) thaw(ctx context.Context, spec sandboxclient.Spec, dir string) error {

@@ -1,12 +1,14 @@
 package local_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
+	"sandgate/internal/sandboxtest"
 	"sandgate/sandboxclient"
 )
 
@@ -37,6 +39,32 @@ func TestWake_leavesWhatItCannotRemove(t *testing.T) {
 	}
 	if wakeErr != nil {
 		t.Fatal(wakeErr)
+	}
+	if err := reach(d, b.id); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWake_endsWhatIsLeft: what could not be ended behind a memory that is whole
+// is no reason to lose it.
+func TestWake_endsWhatIsLeft(t *testing.T) {
+	b := newBench(t, "runsc")
+	d := b.open()
+	if err := b.create(d); err != nil {
+		t.Fatal(err)
+	}
+	b.wrap(fmt.Sprintf("%s \"$@\"; case \"$*\" in *\" checkpoint \"*) mv \"$0\" \"$0.away\";; esac", sandboxtest.Bin("runsc")))
+	if err := d.Hibernate(t.Context(), b.id, nil); err != nil {
+		t.Errorf("hibernate: %v", err)
+	}
+	if ids, err := d.List(t.Context()); err != nil || len(ids) != 1 {
+		t.Fatalf("list: %v, %v, want what is left", ids, err)
+	}
+	if err := os.Rename(b.cfg.Runtime+".away", b.cfg.Runtime); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.wake(d); err != nil {
+		t.Fatal(err)
 	}
 	if err := reach(d, b.id); err != nil {
 		t.Error(err)
