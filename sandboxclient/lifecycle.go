@@ -352,7 +352,8 @@ const greetPause = 20 * time.Millisecond
 func (l *lifecycle) opened(link *link) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.link, l.lastUsed, l.saved = link, time.Now(), time.Now()
+	l.link, l.silence = link, 0
+	l.lastUsed, l.saved = time.Now(), time.Now()
 	l.entered.Store(true)
 }
 

@@ -135,6 +135,33 @@ func TestReap_countsDetachedWork(t *testing.T) {
 	})
 }
 
+// What does not answer for a moment may work, and is not to end where it cannot
+// sleep; what is dead ends.
+func TestReap_sparesWhatIsSlowToAnswer(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *Client, e *engine, _ *memory) {
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		mustRun(t, c.Sandbox(scratch), "x")
+		box := theBox(e)
+		box.busy = 1
+		go c.Reap(ctx)
+		time.Sleep(9*time.Minute + 50*time.Second)
+		box.silent.Store(true)
+		time.Sleep(50 * time.Second) // it is asked twice
+		box.silent.Store(false)
+		time.Sleep(time.Hour)
+		if _, destroys, _ := e.count(); destroys != 0 {
+			t.Error("one that works was ended because it was slow")
+		}
+		box.silent.Store(true)
+		time.Sleep(15 * time.Minute)
+		if _, _, running := e.count(); running != 0 {
+			t.Error("one that never answers runs on")
+		}
+		stop()
+	})
+}
+
 func TestLost_isReplacedAtTheNextOperation(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *Client, e *engine, _ *memory) {
 		s := c.Sandbox(scratch)

@@ -130,8 +130,8 @@ func (c *Client) Reap(ctx context.Context) {
 const (
 	vigilEvery     = 5 * time.Second
 	reconcileEvery = time.Minute
-	// maxSilence is how often in a row a busy sandbox may fail to answer within
-	// a second before it is given up: a fork bomb makes it slow, not dead.
+	// maxSilence is how often in a row a sandbox may fail to answer within a
+	// second before it is given up: a fork bomb makes it slow, not dead.
 	maxSilence = 3
 )
 
@@ -153,7 +153,7 @@ func (c *Client) watchOver(ctx context.Context, l *lifecycle) {
 	if link == nil {
 		return
 	}
-	if ctx.Err() != nil || !l.tooSilent(link, err != nil) {
+	if ctx.Err() != nil || !l.tooSilent(link, err) {
 		return
 	}
 	l.lost(link, "it does not answer any more")
@@ -182,16 +182,17 @@ func (l *lifecycle) ask(ctx context.Context) (*link, wire.Health, error) {
 	return link, health, err
 }
 
-// tooSilent counts answers that did not come.
-func (l *lifecycle) tooSilent(link *link, silent bool) bool {
+// tooSilent counts answers that did not come, and says whether to give the
+// sandbox up. What the driver knows to be gone needs no counting.
+func (l *lifecycle) tooSilent(link *link, err error) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.link != link || !silent {
+	if l.link != link || err == nil {
 		l.silence = 0
 		return false
 	}
 	l.silence++
-	return l.silence >= maxSilence
+	return l.silence >= maxSilence || errors.Is(err, ErrGone)
 }
 
 // reconcile ends what the engine has and no lifecycle knows of: what could not
@@ -286,10 +287,18 @@ func (c *Client) reapIdle(ctx context.Context, l *lifecycle) {
 }
 
 // stillWorks asks sandboxd whether detached executions run, or processes in the
-// background that count. Work counts as use.
+// background that count. Work counts as use. One that does not answer may work:
+// it can sleep, but is not to end before it was silent for too long.
 func (c *Client) stillWorks(ctx context.Context, l *lifecycle) bool {
 	link, health, err := l.ask(ctx)
-	if link == nil || err != nil || (health.Busy == 0 && !(c.opts.StayAwake && health.Background > 0)) {
+	if link == nil {
+		return false
+	}
+	silent := ctx.Err() == nil && l.tooSilent(link, err)
+	if err != nil {
+		return !silent && !l.canSleep()
+	}
+	if health.Busy == 0 && !(c.opts.StayAwake && health.Background > 0) {
 		return false
 	}
 	l.mu.Lock()

@@ -86,7 +86,7 @@ func (c *Client) readMemory(ctx context.Context, spec Spec) error {
 // gives the flight; nil when it was not allowed. What cannot sleep, or is not to
 // last, ends. A flight whose error is ErrAwake has changed nothing.
 func (l *lifecycle) rest(why string, allowed func() bool) *flight {
-	if l.client.hibernator == nil || l.ref.Ephemeral {
+	if !l.canSleep() {
 		return l.end(why, l.ref.workspace(), allowed)
 	}
 	l.mu.Lock()
@@ -98,6 +98,9 @@ func (l *lifecycle) rest(why string, allowed func() bool) *flight {
 	l.link = nil
 	return l.fly(&flight{ends: true}, func() error { return l.sleep(link, why) })
 }
+
+// canSleep says whether the sandbox sleeps where another would end.
+func (l *lifecycle) canSleep() bool { return l.client.hibernator != nil && !l.ref.Ephemeral }
 
 // sleep puts the sandbox behind a link to disk.
 func (l *lifecycle) sleep(link *link, why string) error {
