@@ -79,13 +79,15 @@ func (c *Client) use(ctx context.Context, le *lease, do func(context.Context, *l
 }
 
 // examine looks at an operation that broke. Only an answer from sandboxd means
-// that the sandbox lives; a caller who left is no sign of its death.
+// that the sandbox lives; a caller who left is no sign of its death, nor is one
+// answer that does not come.
 func (c *Client) examine(ctx context.Context, le *lease, err error) {
 	if answered(err) || errors.Is(ctx.Err(), context.Canceled) {
 		return
 	}
 	// The caller's deadline may have passed; the question has one of its own.
-	if _, dead := le.link.alive(context.WithoutCancel(ctx)); dead != nil {
+	_, dead := le.link.alive(context.WithoutCancel(ctx))
+	if le.life.tooSilent(le.link, dead) {
 		le.life.lost(le.link, err.Error())
 	}
 }

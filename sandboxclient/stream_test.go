@@ -179,6 +179,34 @@ func TestVigil_replacesWhoFallsSilent(t *testing.T) {
 	})
 }
 
+// A caller whose deadline passes while a sandbox is slow must not cost others
+// what it has in memory; those of one that never answers do.
+func TestExamine_sparesWhoIsSlowForAMoment(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *Client, e *engine, _ *memory) {
+		s := c.Sandbox(scratch)
+		mustRun(t, s, "inc")
+		box := theBox(e)
+		giveUp := func() {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			_, _ = s.RunCode(ctx, "block", RunOptions{})
+		}
+		box.silent.Store(true)
+		giveUp()
+		box.silent.Store(false)
+		if run := mustRun(t, s, "inc"); run.Stdout != "2" {
+			t.Errorf("after one deadline it counts %s", run.Stdout)
+		}
+		box.silent.Store(true)
+		for range maxSilence {
+			giveUp()
+		}
+		if run := mustRun(t, s, "inc"); run.Stdout != "1" {
+			t.Errorf("one that never answers was not replaced: it counts %s", run.Stdout)
+		}
+	})
+}
+
 func TestAdopt_goesOnWhenOneCannotBeCleared(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *Client, e *engine, m *memory) {
 		living, dead := named("living"), named("dead")
