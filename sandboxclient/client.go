@@ -130,6 +130,7 @@ type Client struct {
 	refill     chan struct{} // holds one when the pool lacks a sandbox
 	gauge      Gauge         // likewise
 	gate       gate
+	looking    chan struct{} // holds one while somebody looks for a sandbox that makes room
 
 	mu      sync.Mutex
 	lives   map[ID]*lifecycle // those that run, start or end
@@ -156,7 +157,7 @@ func New(opts Options) *Client {
 	return &Client{
 		opts: opts, lives: make(map[ID]*lifecycle), census: newCensus(opts),
 		describer: describer, roomer: roomer, syncer: syncer, egresser: egresser, hibernator: hibernator, templater: templater, assigner: assigner, gauge: gauge,
-		refill: make(chan struct{}, 1),
+		refill: make(chan struct{}, 1), looking: make(chan struct{}, 1),
 	}
 }
 

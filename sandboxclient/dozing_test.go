@@ -10,12 +10,14 @@ import (
 type dozing struct {
 	*engine
 	dreams    map[ID]dream
-	refuse    bool   // to let anything sleep
-	forgetful string // why what sleeps cannot be woken
-	loses     bool   // what is on its way to sleep
-	usage     int64  // of memory, of each that runs
-	looks     int    // at how much that is
-	assigned  int    // by Assign
+	refuse    bool          // to let anything sleep
+	refusals  int           // to let something sleep
+	writing   time.Duration // how long a memory takes to be written
+	forgetful string        // why what sleeps cannot be woken
+	loses     bool          // what is on its way to sleep
+	usage     int64         // of memory, of each that runs
+	looks     int           // at how much that is
+	assigned  int           // by Assign
 }
 
 // A dream is what is left of a sandbox that sleeps.
@@ -41,11 +43,13 @@ func newDozing() *dozing {
 func (d *dozing) CanHibernate() bool { return true }
 
 func (d *dozing) Hibernate(_ context.Context, id ID, note []byte) error {
+	time.Sleep(d.writing)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	b := d.boxes[id]
 	switch {
 	case d.refuse:
+		d.refusals++
 		return ErrAwake
 	case b == nil:
 		return errors.New("it is not there")

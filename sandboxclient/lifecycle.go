@@ -25,6 +25,7 @@ type lifecycle struct {
 	lastUsed time.Time // the end of the last operation
 	saved    time.Time // lastUsed as the database has it
 	silence  int       // handshakes in a row that were not answered
+	awake    time.Time // when it last could not sleep
 	forgot   string    // why the start under way has no memory of before; of its flight alone
 	retired  bool      // no longer in the client's map; get another
 

@@ -25,6 +25,8 @@ const (
 	freshBytes = 64 << 20
 	// pressurePoll is how often a start that waits looks whether there is room.
 	pressurePoll = 100 * time.Millisecond
+	// awakeTime is how long a sandbox that could not sleep is not asked to again.
+	awakeTime = 10 * time.Second
 )
 
 // A gate lets sandboxes in as long as there is memory for them.
@@ -129,23 +131,49 @@ func (c *Client) crowded(owner string) string {
 }
 
 // makeRoom lets the sandbox sleep that was idle for longest, of one owner if one
-// is named. It says whether one was found.
+// is named. It says whether one did.
 func (c *Client) makeRoom(ctx context.Context, owner string) bool {
-	for _, l := range c.idleFirst(owner) {
-		if c.stillWorks(ctx, l) {
-			continue
-		}
-		f := l.rest("others need its place", l.idleLocked(c.spareAfter()))
+	for {
+		f := c.restLongestIdle(ctx, owner)
 		if f == nil {
-			continue
+			return false
 		}
-		<-f.done // bounded: a flight has a deadline
+		select {
+		case <-ctx.Done():
+			return false
+		case <-f.done:
+		}
 		if f.err == nil {
 			c.roomWasMade()
 			return true
 		}
 	}
-	return false
+}
+
+// restLongestIdle has the sandbox begin to sleep that was idle for longest; nil
+// when there is none. One who waits looks at a time: many would all ask the same.
+func (c *Client) restLongestIdle(ctx context.Context, owner string) *flight {
+	select {
+	case <-ctx.Done():
+		return nil
+	case c.looking <- struct{}{}:
+	}
+	defer func() { <-c.looking }()
+	for _, l := range c.idleFirst(owner) {
+		if c.stillWorks(ctx, l) {
+			continue
+		}
+		if f := l.rest("others need its place", l.sparedLocked); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// sparedLocked asks, with l.mu held, whether the sandbox may make room. One that
+// could not sleep a moment ago, for want of disk say, will not do so now.
+func (l *lifecycle) sparedLocked() bool {
+	return time.Since(l.awake) >= awakeTime && l.idleLocked(l.client.spareAfter())()
 }
 
 // spareAfter is how long a sandbox was idle that makes room. Where it sleeps, its
@@ -170,7 +198,7 @@ func (c *Client) idleFirst(owner string) []*lifecycle {
 			continue
 		}
 		l.mu.Lock()
-		if l.flight == nil && l.idleLocked(c.spareAfter())() {
+		if l.flight == nil && l.sparedLocked() {
 			since := l.lastUsed
 			if l.ref.App == poolApp {
 				since = time.Time{}

@@ -57,6 +57,44 @@ func TestPressure_theRoomIsMeasuredOnceForAll(t *testing.T) {
 	})
 }
 
+// TestPressure_whatCannotSleepIsNotAskedAgain: with a full disk, who waits must
+// not keep all that are idle at work.
+func TestPressure_whatCannotSleepIsNotAskedAgain(t *testing.T) {
+	dreaming(t, Options{MaxRunning: 5, QueueTime: 15 * time.Second}, func(t *testing.T, c *Client, d *dozing, _ *memory) {
+		for i := range 5 {
+			mustRun(t, c.Sandbox(book(fmt.Sprint(i))), "inc")
+		}
+		d.refuse = true
+		var wg sync.WaitGroup
+		for i := range 20 {
+			wg.Go(func() {
+				if err := c.Sandbox(book(fmt.Sprint("more", i))).Wake(t.Context()); CodeOf(err) != CodeExhausted {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if d.refusals != 10 { // now, and ten seconds later
+			t.Errorf("five sandboxes refused to sleep %d times", d.refusals)
+		}
+	})
+}
+
+// TestPressure_whoWaitsIsToldInTime: a memory may take long to be written.
+func TestPressure_whoWaitsIsToldInTime(t *testing.T) {
+	dreaming(t, Options{MaxRunning: 1}, func(t *testing.T, c *Client, d *dozing, _ *memory) {
+		mustRun(t, c.Sandbox(book("large")), "inc")
+		d.writing = time.Minute
+		began := time.Now()
+		err := c.Sandbox(scratch).Wake(t.Context())
+		if took := time.Since(began); CodeOf(err) != CodeExhausted || took > 11*time.Second {
+			t.Errorf("%v after %s", err, took)
+		}
+		time.Sleep(time.Minute)
+		mustRun(t, c.Sandbox(scratch), "inc")
+	})
+}
+
 // TestStart_isNotOverBeforeItsUse: nobody may take a sandbox for idle that somebody
 // waits for.
 func TestStart_isNotOverBeforeItsUse(t *testing.T) {

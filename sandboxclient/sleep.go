@@ -122,6 +122,7 @@ func (l *lifecycle) sleep(link *link, why string) error {
 	if err != nil {
 		c.opts.Logger.Error("sandbox was lost on its way to sleep", "sandbox", l.id, "app", l.ref.App, "error", err)
 		return errors.Join(err, l.save(ctx))
+		l.stayedAwake()
 	}
 	c.opts.Logger.Info("sandbox sleeps", "sandbox", l.id, "app", l.ref.App, "why", why, "took", time.Since(began))
 	return l.save(ctx)
@@ -133,6 +134,13 @@ const settleTime = 5 * time.Second
 // settle has sandboxd prepare for its sleep, which is only slower without that.
 func (l *link) settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
+// stayedAwake notes that the sandbox could not sleep.
+func (l *lifecycle) stayedAwake() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.awake = time.Now()
+}
+
 	defer cancel()
 	_ = l.call(ctx, http.MethodPost, "/v1/sleep", nil, nil, nil)
 }
