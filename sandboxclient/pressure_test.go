@@ -140,3 +140,29 @@ func TestSleep_waitsForAnswers(t *testing.T) {
 		}
 	})
 }
+
+// TestReap_manyThatSleepHoldUpNoVigil: whoever uses a sandbox that died learns of
+// it, however many are on their way to sleep.
+func TestReap_manyThatSleepHoldUpNoVigil(t *testing.T) {
+	dreaming(t, Options{}, func(t *testing.T, c *Client, d *dozing, _ *memory) {
+		used := c.Sandbox(book("used"))
+		ended := make(chan error, 1)
+		go func() {
+			_, err := used.RunCode(t.Context(), "block", RunOptions{Timeout: time.Hour})
+			ended <- err
+		}()
+		for i := range 5 * atOnce {
+			mustRun(t, c.Sandbox(book(fmt.Sprint(i))), "inc")
+		}
+		d.writing = time.Minute
+		time.Sleep(c.opts.SleepAfter + 30*time.Second)
+		if d.sleepers() >= 4*atOnce {
+			t.Fatal("all sleep already")
+		}
+		d.boxes[used.ID()].silent.Store(true)
+		began := time.Now()
+		if err := <-ended; CodeOf(err) != CodeUnavailable || time.Since(began) > 30*time.Second {
+			t.Errorf("after %s: %v", time.Since(began), err)
+		}
+	})
+}

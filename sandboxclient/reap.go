@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -106,23 +107,31 @@ func (c *Client) takeOver(ctx context.Context, id ID, ref Ref) bool {
 // It also looks after the rest: a sandbox whose sandboxd does not answer any
 // more is replaced, what the engine has and nobody knows of is ended, and what
 // was not used for Options.Retention is destroyed.
+//
+// Each goes at its own pace: a thousand that go to sleep hold up nothing else.
 func (c *Client) Reap(ctx context.Context) {
-	idle := time.NewTicker(min(max(c.opts.SleepAfter/10, 100*time.Millisecond), 30*time.Second))
-	defer idle.Stop()
-	vigil := time.NewTicker(vigilEvery)
-	defer vigil.Stop()
-	reconcile := time.NewTicker(c.reconcilePause())
-	defer reconcile.Stop()
+	idlePause := min(max(c.opts.SleepAfter/10, 100*time.Millisecond), 30*time.Second)
+	var loops sync.WaitGroup // each ends with ctx
+	loops.Go(func() {
+		every(ctx, idlePause, func() { c.each(func(l *lifecycle) { c.reapIdle(ctx, l) }) })
+	})
+	loops.Go(func() {
+		every(ctx, vigilEvery, func() { c.each(func(l *lifecycle) { c.watchOver(ctx, l) }) })
+	})
+	loops.Go(func() { every(ctx, c.reconcilePause(), func() { c.reconcile(ctx) }) })
+	loops.Wait()
+}
+
+// every does something again and again, with pauses, until ctx ends.
+func every(ctx context.Context, pause time.Duration, do func()) {
+	tick := time.NewTicker(pause)
+	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-idle.C:
-			c.each(func(l *lifecycle) { c.reapIdle(ctx, l) })
-		case <-vigil.C:
-			c.each(func(l *lifecycle) { c.watchOver(ctx, l) })
-		case <-reconcile.C:
-			c.reconcile(ctx)
+		case <-tick.C:
+			do()
 		}
 	}
 }
