@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -78,8 +79,12 @@ func openAPI(cfg Config, s opened, log *slog.Logger, registry prometheus.Registe
 		Audit:      record,
 	})
 	mountPages(api)
-	mount(api, withinQuotas(allRoutes(cfg, s, door), s.quotas, s.records), newLimiters(cfg, registry))
-	return api, closeAudit, nil
+	ctx, cancel := context.WithCancel(context.Background())
+	mount(api, withinQuotas(ctx, allRoutes(cfg, s, door), s.quotas, s.records, s.client), newLimiters(cfg, registry))
+	return api, func() error {
+		cancel()
+		return closeAudit()
+	}, nil
 }
 
 // allRoutes lists every route of the apps' address but the pages'.

@@ -164,7 +164,7 @@ func everyRoute(t *testing.T, records *store.Store) (*httpapi.API, *string) {
 		all[i].handler = stub
 	}
 	book := quota.NewBook(nil, prometheus.NewRegistry())
-	mount(api, withinQuotas(all, book, records), newLimiters(defaults(), prometheus.NewRegistry()))
+	mount(api, withinQuotas(t.Context(), all, book, records, s.client), newLimiters(defaults(), prometheus.NewRegistry()))
 	return api, &owner
 }
 

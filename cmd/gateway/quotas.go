@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -13,11 +15,17 @@ import (
 	"sandgate/internal/httpapi"
 	"sandgate/internal/quota"
 	"sandgate/internal/recent"
+	"sandgate/sandboxclient"
 )
 
 // runCounter counts the runs of an owner that have not ended.
 type runCounter interface {
 	CountUnfinishedRuns(ctx context.Context, owner string) (int, error)
+}
+
+// executionBook tells the state of an owner's execution.
+type executionBook interface {
+	Execution(ctx context.Context, owner, id string) (sandboxclient.Execution, error)
 }
 
 // objectWeigher tells what an owner's backups and artifacts take.
@@ -45,15 +53,18 @@ func roomFor(book *quota.Book, objects objectWeigher) func(ctx context.Context, 
 }
 
 // withinQuotas gives the routes as they are for owners who may not have all that
-// the gateway has.
-func withinQuotas(all []route, book *quota.Book, runs runCounter) []route {
+// the gateway has. What it counts beyond the end of a request it counts no longer
+// than ctx.
+func withinQuotas(ctx context.Context, all []route, book *quota.Book, runs runCounter, executions executionBook) []route {
 	all = slices.Clone(all)
 	starts := newStarts()
 	for i, r := range all {
 		switch {
 		case r.method != "POST" || r.path == "/notebook/interrupt":
 		case r.app == coderunner.App || r.app == notebook.App:
-			all[i].handler = executing(book, r.handler)
+			if book.Limited(func(l quota.Limits) bool { return l.Executions > 0 }) {
+				all[i].handler = executing(ctx, book, executions, r.handler)
+			}
 		case r.app == testrunner.App && book.Limited(func(l quota.Limits) bool { return l.Runs > 0 }):
 			all[i].handler = starts.starting(book, runs, r.handler)
 		}
@@ -61,15 +72,48 @@ func withinQuotas(all []route, book *quota.Book, runs runCounter) []route {
 	return all
 }
 
-// executing counts an execution for as long as its request lasts.
-func executing(book *quota.Book, next echo.HandlerFunc) echo.HandlerFunc {
+// executing counts an execution until it ends, which may be after its request.
+func executing(ctx context.Context, book *quota.Book, executions executionBook, next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		end, err := book.Begin(httpapi.Owner(c))
+		owner := httpapi.Owner(c)
+		end, err := book.Begin(owner)
 		if err != nil {
 			return err
 		}
-		defer end()
+		defer func() {
+			id, begun := strings.CutPrefix(c.Response().Header().Get("Location"), "/executions/")
+			if policy, _ := httpapi.Query(c, "onDisconnect"); policy != "continue" || !begun {
+				end()
+				return
+			}
+			go func() { // until the execution's end, which its timeout bounds, or ctx's
+				defer end()
+				awaitEnd(ctx, executions, owner, id)
+			}()
+		}()
 		return next(c)
+	}
+}
+
+// askEvery is how long after its end an execution may still be counted.
+const askEvery = time.Second
+
+// awaitEnd waits for the end of an execution. One that is not there is asked for
+// once more: its sandbox may be about to hear of it when its visitor has left.
+func awaitEnd(ctx context.Context, executions executionBook, owner, id string) {
+	for missing := 0; missing < 2; {
+		x, err := executions.Execution(ctx, owner, id)
+		switch {
+		case err == nil && (x.Exit != nil || x.Error != nil):
+			return
+		case err != nil && sandboxclient.CodeOf(err) == sandboxclient.CodeNotFound:
+			missing++
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(askEvery):
+		}
 	}
 }
 

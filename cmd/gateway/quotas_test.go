@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"sandgate/internal/quota"
+	"sandgate/sandboxclient"
+)
+
+// atWork are executions, by id: those that are true run.
+type atWork struct{ sync.Map }
+
+func (a *atWork) Execution(_ context.Context, _, id string) (sandboxclient.Execution, error) {
+	running, ok := a.Load(id)
+	switch {
+	case !ok:
+		return sandboxclient.Execution{}, sandboxclient.Errorf(sandboxclient.CodeNotFound, "not there")
+	case running.(bool):
+		return sandboxclient.Execution{ID: id}, nil
+	}
+	return sandboxclient.Execution{ID: id, Exit: &sandboxclient.Exit{}}, nil
+}
+
+// Who leaves what goes on may not begin another one before it has ended; whatever
+// else ends with its request is not counted beyond it.
+func TestExecuting_countsWhatWasLeft(t *testing.T) {
+	for _, tc := range []struct {
+		query, location string
+		running         bool
+		counted         bool // after the request
+	}{
+		{"?onDisconnect=continue", "/executions/x", true, true},
+		{"?onDisconnect=continue", "/executions/x", false, false},
+		{"?onDisconnect=continue", "", true, false}, // it was refused
+		{"?onDisconnect=cancel", "/executions/x", true, false},
+		{"", "/executions/x", true, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			classes, _ := quota.Parse([]string{"default.executions=1"})
+			book := quota.NewBook(classes, prometheus.NewRegistry())
+			executions := new(atWork)
+			executions.Store("x", tc.running)
+			post := func() error {
+				c := echo.New().NewContext(httptest.NewRequest("POST", "/run"+tc.query, nil), httptest.NewRecorder())
+				return executing(t.Context(), book, executions, func(c echo.Context) error {
+					c.Response().Header().Set("Location", tc.location)
+					return c.NoContent(http.StatusNoContent)
+				})(c)
+			}
+			if err := post(); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if err := post(); (err != nil) != tc.counted {
+				t.Errorf("%+v: %v", tc, err)
+			}
+			synctest.Wait()
+			executions.Store("x", false)
+			time.Sleep(askEvery)
+			synctest.Wait()
+			if err := post(); err != nil {
+				t.Errorf("%+v: when it has ended: %v", tc, err)
+			}
+		})
+	}
+}
+
+// What the sandbox does not know yet is not taken for what has ended, nor for
+// ever for what is to come.
+func TestAwaitEnd_missing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		executions := new(atWork)
+		awaitEnd(t.Context(), executions, "alice", "x")
+		if waited := time.Since(began); waited < askEvery || waited > 2*askEvery {
+			t.Errorf("waited %v", waited)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		executions.Store("x", true)
+		began = time.Now()
+		awaitEnd(ctx, executions, "alice", "x")
+		if waited := time.Since(began); waited < time.Minute {
+			t.Errorf("waited %v", waited)
+		}
+	})
+}
