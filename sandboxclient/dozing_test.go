@@ -14,6 +14,7 @@ type dozing struct {
 	refusals  int           // to let something sleep
 	writing   time.Duration // how long a memory takes to be written
 	forgetful string        // why what sleeps cannot be woken
+	stuck     bool          // nothing can be woken at the moment
 	loses     bool          // what is on its way to sleep
 	usage     int64         // of memory, of each that runs
 	looks     int           // at how much that is
@@ -75,6 +76,8 @@ func (d *dozing) Wake(_ context.Context, spec Spec) error {
 		return ErrNotAsleep
 	case d.boxes[spec.ID] != nil:
 		return ErrExists
+	case d.stuck:
+		return errors.New("too many open files")
 	}
 	delete(d.dreams, spec.ID)
 	if d.forgetful != "" {

@@ -10,8 +10,9 @@ import (
 // A Hibernator is the power of a driver to put a sandbox to disk with its
 // processes, and to let it go on from there.
 //
-// What Hibernate wrote is used up by Wake, whatever comes of it: to wake twice
-// from the same moment would set variables back under files that have gone on.
+// What Hibernate wrote is used up when Wake begins to start the sandbox, whatever
+// comes of it: to wake twice from the same moment would set variables back under
+// files that have gone on.
 // Destroy removes it as well.
 type Hibernator interface {
 	// CanHibernate says whether this driver's engine has the power at all.
@@ -25,7 +26,8 @@ type Hibernator interface {
 
 	// Wake starts a hibernated sandbox where it was. ErrNotAsleep: it is not
 	// hibernated. A [*LostError] says why what was written cannot be used; the
-	// sandbox does not run then, and its memory is gone.
+	// sandbox does not run then, and its memory is gone. After any other error it
+	// sleeps on, and may wake at the next attempt.
 	Wake(ctx context.Context, spec Spec) error
 
 	// Asleep tells of a hibernated sandbox; ErrNotAsleep when it is none.

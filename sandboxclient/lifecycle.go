@@ -270,14 +270,17 @@ func (l *lifecycle) create(ctx context.Context, isNew bool) (*link, error) {
 		return nil, fmt.Errorf("record: %w", err)
 	}
 	spec := c.spec(l.id, l.ref)
-	link, lost := l.wake(ctx, spec)
+	link, lost, err := l.wake(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
 	if link == nil && isNew {
 		link = l.claim(ctx, spec)
 	}
 	if link != nil {
 		return link, nil
 	}
-	link, err := l.createAnew(ctx, spec)
+	link, err = l.createAnew(ctx, spec)
 	if err == nil {
 		link.origin.lost = cmp.Or(lost, l.forgot)
 	}

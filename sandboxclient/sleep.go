@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -48,31 +49,36 @@ func (o *origin) first(codeContext string) bool {
 }
 
 // wake lets a hibernated sandbox go on. Without a link it has to be made anew;
-// lost says why, if it had anything in memory.
-func (l *lifecycle) wake(ctx context.Context, spec Spec) (_ *link, lost string) {
+// lost says why, if it had anything in memory. After an error it sleeps on.
+func (l *lifecycle) wake(ctx context.Context, spec Spec) (_ *link, lost string, _ error) {
 	c := l.client
 	if c.hibernator == nil {
-		return nil, ""
+		return nil, "", nil
 	}
 	began := time.Now()
 	err := c.readMemory(ctx, spec)
 	if errors.Is(err, ErrNotAsleep) {
-		return nil, ""
+		return nil, "", nil
 	}
+	loss, isLost := errors.AsType[*LostError](err)
 	var link *link
-	if err == nil {
+	switch {
+	case err == nil:
+		lost = "its memory could not be brought back"
 		link, err = l.openWithin(ctx, wokenTime)
+	case isLost:
+		lost = loss.Why
 	}
 	c.opts.Observe("wake", observed(err), time.Since(began))
-	if err == nil {
+	switch {
+	case err == nil:
 		link.origin.woken = true
-		return link, ""
+		return link, "", nil
+	case lost == "":
+		return nil, "", fmt.Errorf("wake: %w", err)
 	}
 	c.opts.Logger.Warn("sandbox did not wake: it starts anew", "sandbox", l.id, "app", l.ref.App, "error", err)
-	if e, ok := errors.AsType[*LostError](err); ok {
-		return nil, e.Why
-	}
-	return nil, "its memory could not be brought back"
+	return nil, lost, nil
 }
 
 // readMemory has the driver wake a sandbox.
@@ -116,16 +122,23 @@ func (l *lifecycle) sleep(link *link, why string) error {
 	if errors.Is(err, ErrAwake) {
 		c.opts.Logger.Warn("sandbox cannot sleep", "sandbox", l.id, "app", l.ref.App, "error", err)
 		l.opened(link)
+		l.stayedAwake()
 		return err
 	}
 	defer c.census.leave(l.ref.Owner)
 	if err != nil {
 		c.opts.Logger.Error("sandbox was lost on its way to sleep", "sandbox", l.id, "app", l.ref.App, "error", err)
 		return errors.Join(err, l.save(ctx))
-		l.stayedAwake()
 	}
 	c.opts.Logger.Info("sandbox sleeps", "sandbox", l.id, "app", l.ref.App, "why", why, "took", time.Since(began))
 	return l.save(ctx)
+}
+
+// stayedAwake notes that the sandbox could not sleep.
+func (l *lifecycle) stayedAwake() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.awake = time.Now()
 }
 
 // settleTime bounds what sandboxd may take to prepare for its sleep.
@@ -134,13 +147,6 @@ const settleTime = 5 * time.Second
 // settle has sandboxd prepare for its sleep, which is only slower without that.
 func (l *link) settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
-// stayedAwake notes that the sandbox could not sleep.
-func (l *lifecycle) stayedAwake() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.awake = time.Now()
-}
-
 	defer cancel()
 	_ = l.call(ctx, http.MethodPost, "/v1/sleep", nil, nil, nil)
 }
@@ -203,10 +209,11 @@ func (c *Client) alive(ctx context.Context, id ID, before bool) (bool, error) {
 	}
 }
 
+// asleep says whether a sandbox sleeps; in doubt it does.
 func (c *Client) asleep(id ID) bool {
 	if c.hibernator == nil {
 		return false
 	}
 	_, err := c.hibernator.Asleep(id)
-	return err == nil
+	return !errors.Is(err, ErrNotAsleep)
 }

@@ -117,6 +117,27 @@ func TestSleep_whatCannotWakeStartsAnewAndSaysWhy(t *testing.T) {
 	})
 }
 
+func TestSleep_whatCannotWakeNowSleepsOn(t *testing.T) {
+	dreaming(t, Options{}, func(t *testing.T, c *Client, d *dozing, _ *memory) {
+		s := c.Sandbox(scratch)
+		mustRun(t, s, "inc")
+		if err := s.Hibernate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		d.stuck = true
+		if _, err := s.RunCode(t.Context(), "inc", RunOptions{}); CodeOf(err) != CodeUnavailable {
+			t.Errorf("while nothing can be woken: %v", err)
+		}
+		if s.State() != StateHibernated {
+			t.Errorf("state %q", s.State())
+		}
+		d.stuck = false
+		if run := mustRun(t, s, "inc"); run.Stdout != "2" || run.Start != StartWoken {
+			t.Errorf("%+v", run)
+		}
+	})
+}
+
 func TestSleep_wokenButSilentStartsAnew(t *testing.T) {
 	dreaming(t, Options{}, func(t *testing.T, c *Client, d *dozing, _ *memory) {
 		s := c.Sandbox(scratch)

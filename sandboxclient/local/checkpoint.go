@@ -13,6 +13,7 @@ import (
 	"time"
 
 	specs "github.com/opencontainers/runtime-spec/specs-go"
+	"golang.org/x/sys/unix"
 
 	"sandgate/sandboxclient"
 )
@@ -85,16 +86,29 @@ func writeJSON(path string, v any) error {
 	return os.Rename(next, path)
 }
 
+// errMalformed is a file that holds something else than it did.
+var errMalformed = errors.New("malformed")
+
 func readJSON(path string, v any) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if err := json.NewDecoder(io.LimitReader(f, maxManifest)).Decode(v); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	data, err := io.ReadAll(io.LimitReader(f, maxManifest))
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return fmt.Errorf("%s: %w: %w", path, errMalformed, err)
 	}
 	return nil
+}
+
+// lastWord says whether an error of reading is one that stays. Any other, as one
+// of too many open files, may be gone at the next attempt.
+func lastWord(err error) bool {
+	return errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, errMalformed)
 }
 
 // readManifest reads what makes dir a checkpoint; without it there is none, which
@@ -108,44 +122,58 @@ func readManifest(dir string) (manifest, error) {
 	return m, err
 }
 
-// unfit says why a checkpoint cannot be used any more; "" when it can.
-func (d *Driver) unfit(dir string, m manifest, shape string) string {
+// fit says why a checkpoint cannot be used: never again, which is a
+// sandboxclient.LostError, or not at the moment.
+func (d *Driver) fit(dir string, m manifest, shape string) error {
 	if m.Lost != "" {
-		return m.Lost
+		return lost(m.Lost)
 	}
-	if why := d.outdated(dir, m, shape); why != "" {
-		return why
+	if err := d.current(dir, m, shape); err != nil {
+		return err
 	}
 	var files []hostFile
-	if err := readJSON(filepath.Join(dir, filesName), &files); err != nil {
-		return "what it depends on cannot be read any more"
+	if err := readJSON(filepath.Join(dir, filesName), &files); lastWord(err) {
+		return &sandboxclient.LostError{Why: "what it depends on cannot be read any more", Err: err}
+	} else if err != nil {
+		return err
 	}
-	return changed(files)
+	return unchanged(files)
 }
 
-// changed says which of the host's files is not any more what it was; "" for none.
-func changed(files []hostFile) string {
-	if path := firstChanged(files); path != "" {
-		return fmt.Sprintf("%s, which it was using, was changed while it slept", path)
+func lost(why string) error { return &sandboxclient.LostError{Why: why} }
+
+// unchanged is fit for the host's files that were in use.
+func unchanged(files []hostFile) error {
+	path, err := firstChanged(files)
+	if path != "" {
+		return lost(path + ", which it was using, was changed while it slept")
 	}
-	return ""
+	return err
 }
 
-// outdated is unfit without a look at the files that were in use.
-func (d *Driver) outdated(dir string, m manifest, shape string) string {
+// current is fit without a look at the files that were in use.
+func (d *Driver) current(dir string, m manifest, shape string) error {
 	now, err := d.machine()
 	switch {
+	case err != nil && !lastWord(err):
+		return err
 	case err != nil || now.Runtime != m.Machine.Runtime:
-		return "the sandbox runtime was replaced while it slept"
+		return lost("the sandbox runtime was replaced while it slept")
 	case now.Kernel != m.Machine.Kernel:
-		return "this machine has another kernel than when it fell asleep"
+		return lost("this machine has another kernel than when it fell asleep")
 	case shape != m.Spec:
-		return "the limits of sandboxes were changed while it slept"
+		return lost("the limits of sandboxes were changed while it slept")
 	}
-	if _, err := os.Lstat(filepath.Join(dir, syncedName)); err != nil && m.Boot != bootID() {
-		return "the machine stopped before its memory was safely on disk"
+	if synced, err := exists(filepath.Join(dir, syncedName)); err != nil || synced {
+		return err
 	}
-	return ""
+	switch bootID() {
+	case m.Boot:
+		return nil
+	case "":
+		return errNoBoot
+	}
+	return lost("the machine stopped before its memory was safely on disk")
 }
 
 // shape is the fingerprint of what must be the same in the bundle that a
@@ -172,6 +200,9 @@ func shape(oci *specs.Spec) (string, error) {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:]), nil
 }
+
+// errNoBoot is a host whose boot is not known.
+var errNoBoot = errors.New("this host does not tell its boot id")
 
 // bootID names this boot of the host; "" when it is not told.
 func bootID() string {

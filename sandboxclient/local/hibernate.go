@@ -170,23 +170,68 @@ func (d *Driver) noteLoss(id sandboxclient.ID, why string) {
 // Wake lets a hibernated sandbox go on. Its checkpoint is used up before anything
 // runs: whatever happens then, nobody goes on from it a second time.
 func (d *Driver) Wake(ctx context.Context, spec sandboxclient.Spec) error {
-	dir := d.layout.checkpoint(spec.ID)
-	if _, err := os.Lstat(filepath.Join(dir, manifestName)); !spec.ID.Valid() || errors.Is(err, os.ErrNotExist) {
+	if !spec.ID.Valid() {
 		return sandboxclient.ErrNotAsleep
 	}
-	if err := d.reclaim(ctx, spec.ID); err != nil {
+	err := d.wakeable(spec)
+	if err == nil {
+		err = d.thaw(ctx, spec)
+	}
+	if lost, ok := errors.AsType[*sandboxclient.LostError](err); ok {
+		lost.Err = errors.Join(lost.Err, d.undo(ctx, spec.ID))
+		return lost
+	}
+	if errors.Is(err, unix.ENOSPC) {
+		err = sandboxclient.DiskFull(err)
+	}
+	if err != nil {
 		return fmt.Errorf("wake sandbox %s: %w", spec.ID, err)
 	}
-	err := d.thaw(ctx, spec, dir)
-	if err == nil {
-		return nil
+	return nil
+}
+
+// wakeable says why a sandbox cannot wake, without a touch.
+func (d *Driver) wakeable(spec sandboxclient.Spec) error {
+	dir := d.layout.checkpoint(spec.ID)
+	m, err := readManifest(dir)
+	if lastWord(err) {
+		return &sandboxclient.LostError{Why: "what it left on disk cannot be read any more", Err: err}
 	}
-	lost, told := errors.AsType[*sandboxclient.LostError](err)
-	if !told {
-		lost = &sandboxclient.LostError{Why: "its memory could not be brought back", Err: err}
+	if err != nil {
+		return err
 	}
-	lost.Err = errors.Join(lost.Err, d.undo(ctx, spec.ID))
-	return lost
+	form, err := d.shapeOf(spec)
+	if err != nil {
+		return err
+	}
+	return d.fit(dir, m, form)
+}
+
+// thaw starts a sandbox from its checkpoint, which stays as long as the runtime
+// has not begun.
+func (d *Driver) thaw(ctx context.Context, spec sandboxclient.Spec) error {
+	if err := d.reclaim(ctx, spec.ID); err != nil {
+		return err
+	}
+	waking, used := d.layout.waking(spec.ID), false
+	err := d.start(ctx, spec, func(ctx context.Context, name instance, bundle string) error {
+		if err := os.Rename(d.layout.checkpoint(spec.ID), waking); err != nil {
+			return err
+		}
+		used = true
+		d.checkpoints.remove(spec.ID)
+		return d.engine.restorer(waking)(ctx, name, bundle)
+	})
+	if !used {
+		return errors.Join(err, d.stopLeft(ctx, spec.ID))
+	}
+	if e := d.discard(spec.ID, waking); e != nil { // the next gateway tries again
+		d.log.WarnContext(ctx, "a checkpoint that was used up is not removed", "sandbox", spec.ID, "error", e)
+	}
+	if err != nil {
+		return &sandboxclient.LostError{Why: "its memory could not be brought back", Err: err}
+	}
+	return nil
 }
 
 // reclaim is claim for a sandbox that sleeps: what is there of it is what could
@@ -200,30 +245,6 @@ func (d *Driver) reclaim(ctx context.Context, id sandboxclient.ID) error {
 		return err
 	}
 	return d.claim(id)
-}
-
-func (d *Driver) thaw(ctx context.Context, spec sandboxclient.Spec, dir string) error {
-	m, err := readManifest(dir)
-	if err != nil {
-		return &sandboxclient.LostError{Why: "what it left on disk cannot be read any more", Err: err}
-	}
-	form, err := d.shapeOf(spec)
-	if err != nil {
-		return err
-	}
-	if why := d.unfit(dir, m, form); why != "" {
-		return &sandboxclient.LostError{Why: why}
-	}
-	waking := d.layout.waking(spec.ID)
-	if err := os.Rename(dir, waking); err != nil {
-		return err
-	}
-	d.checkpoints.remove(spec.ID)
-	err = d.start(ctx, spec, d.engine.restorer(waking))
-	if e := d.discard(spec.ID, waking); e != nil { // the next gateway tries again
-		d.log.WarnContext(ctx, "a checkpoint that was used up is not removed", "sandbox", spec.ID, "error", e)
-	}
-	return err
 }
 
 // shapeOf is the shape of the bundle that a sandbox would be given now.

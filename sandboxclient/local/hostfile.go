@@ -39,14 +39,18 @@ func identifyFile(path string) (hostFile, error) {
 }
 
 // firstChanged names the first file that is not any more what it was; "" when
-// all are.
-func firstChanged(files []hostFile) string {
+// all are, or when that is not known.
+func firstChanged(files []hostFile) (string, error) {
 	for _, was := range files {
-		if now, err := identifyFile(was.Path); err != nil || now != was {
-			return was.Path
+		now, err := identifyFile(was.Path)
+		if err != nil && !lastWord(err) {
+			return "", err
+		}
+		if err != nil || now != was {
+			return was.Path, nil
 		}
 	}
-	return ""
+	return "", nil
 }
 
 // gofersRoot is where gVisor's processes see a sandbox's files.

@@ -32,7 +32,7 @@ func identify(pid int) (process, error) {
 	}
 	boot := bootID()
 	if boot == "" {
-		return process{}, errors.New("this host does not tell its boot id")
+		return process{}, errNoBoot
 	}
 	// The second field is the program's name, in parentheses, and may hold anything.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))

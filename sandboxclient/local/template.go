@@ -60,13 +60,15 @@ func (t *templates) find(d *Driver, spec sandboxclient.Spec) *template {
 	if one == nil {
 		return nil
 	}
-	why := d.outdated(one.dir, one.m, form)
-	if why == "" {
-		why = changed(one.files)
+	err = d.current(one.dir, one.m, form)
+	if err == nil {
+		err = unchanged(one.files)
 	}
-	if why != "" {
-		d.log.Info("a template is given up", "why", why)
+	if lost, ok := errors.AsType[*sandboxclient.LostError](err); ok {
+		d.log.Info("a template is given up", "why", lost.Why)
 		t.drop(one)
+	}
+	if err != nil {
 		return nil
 	}
 	return one

@@ -1,6 +1,7 @@
 package local_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -39,6 +40,41 @@ func TestWake_leavesWhatItCannotRemove(t *testing.T) {
 	}
 	if wakeErr != nil {
 		t.Fatal(wakeErr)
+	}
+	if err := reach(d, b.id); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWake_losesNothingToWhatPasses: what cannot be read at the moment may be read
+// at the next attempt.
+func TestWake_losesNothingToWhatPasses(t *testing.T) {
+	b := newBench(t, "runsc")
+	d := b.asleep()
+	dir := filepath.Join(b.cfg.StateDir, "sandboxes", string(b.id), "checkpoint")
+	for _, path := range []string{
+		filepath.Join(dir, "manifest.json"), filepath.Join(dir, "files.json"), b.cfg.Runtime,
+		workspace(b.cfg.StateDir, b.id),
+	} {
+		away := path + ".away"
+		// A loop of links is no word on what there is.
+		if err := errors.Join(os.Rename(path, away), os.Symlink(path, path)); err != nil {
+			t.Fatal(err)
+		}
+		err := b.wake(d)
+		_, lost := errors.AsType[*sandboxclient.LostError](err)
+		if err == nil || lost || errors.Is(err, sandboxclient.ErrNotAsleep) {
+			t.Errorf("%s: %v, want an error that may pass", path, err)
+		}
+		if err := errors.Join(os.Remove(path), os.Rename(away, path)); err != nil {
+			t.Fatal(err)
+		}
+		if ids, err := d.List(t.Context()); err != nil || len(ids) > 0 {
+			t.Errorf("%s: list: %v, %v, want none", path, ids, err)
+		}
+	}
+	if err := b.wake(d); err != nil {
+		t.Fatal(err)
 	}
 	if err := reach(d, b.id); err != nil {
 		t.Error(err)
