@@ -178,10 +178,14 @@ func (l *Log) trim() (read bool) {
 	return l.readers > 0
 }
 
-// span gives the numbers of the oldest event kept and of the newest.
+// span gives the numbers of the oldest event kept and of the newest. Who knows
+// the number of an event may go on behind it, so nothing is added to that one.
 func (l *Log) span() (first, last int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if n := int64(len(l.kept)); n > 0 {
+		l.frame(n - 1)
+	}
 	return l.first(), l.last
 }
 

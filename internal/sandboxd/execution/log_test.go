@@ -188,6 +188,19 @@ func TestLog_resumesBehindAnyEvent(t *testing.T) {
 	}
 }
 
+// Who was told the number of the newest event reads on behind it, and misses
+// nothing.
+func TestLog_addsNothingToWhatWasTold(t *testing.T) {
+	l := testLog(1 << 20)
+	l.append(stdout("a"))
+	_, last := l.span()
+	l.append(stdout("b"))
+	l.append(stdout("c"))
+	if got := drain(t, l.follow(last)); len(got) != 1 || string(got[0].Data) != "bc" {
+		t.Fatalf("after %d: %+v", last, got)
+	}
+}
+
 func TestLog_addsToWhatNobodyHasSeen(t *testing.T) {
 	l := testLog(1 << 20)
 	r := l.follow(0)
