@@ -28,6 +28,9 @@ const (
 	// heartbeat is the longest silence; proxies cut streams that are quiet for
 	// a minute or two.
 	heartbeat = 15 * time.Second
+	// greeting is how long who only watches waits for the answer's header, which
+	// clients bound. Whether there is something to watch is known by then.
+	greeting = time.Second
 	// ahead is how many events wait for a slow viewer; more wait in sandboxd.
 	ahead = 16
 )
@@ -89,7 +92,10 @@ func Messages(c echo.Context, source func(context.Context) iter.Seq2[Message, er
 		for range events { // the source has let go when it is closed
 		}
 	}()
-	w := &writer{response: c.Response(), control: http.NewResponseController(c.Response())}
+	w := &writer{response: c.Response(), control: http.NewResponseController(c.Response()), patience: heartbeat}
+	if c.Request().Method == http.MethodGet {
+		w.patience = greeting
+	}
 	return w.copy(ctx, events)
 }
 
@@ -117,11 +123,12 @@ type writer struct {
 	response *echo.Response
 	control  *http.ResponseController
 	begun    bool
+	patience time.Duration // until the first comment
 }
 
 // copy writes what comes until it ends, and comments in between.
 func (w *writer) copy(ctx context.Context, events <-chan item) error {
-	beat := time.NewTicker(heartbeat)
+	beat := time.NewTicker(w.patience)
 	defer beat.Stop()
 	for {
 		select {
@@ -133,6 +140,7 @@ func (w *writer) copy(ctx context.Context, events <-chan item) error {
 				return err
 			}
 		case <-beat.C:
+			beat.Reset(heartbeat)
 			if err := w.comment(); err != nil {
 				return err
 			}

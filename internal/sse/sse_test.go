@@ -111,7 +111,7 @@ func TestStream_beatsWhileItIsQuiet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, err := answer(func(context.Context) events {
 			return func(yield func(sandboxclient.Event, error) bool) {
-				time.Sleep(2*heartbeat + time.Second)
+				time.Sleep(2*heartbeat + time.Second/2)
 				yield(wire.Event{Seq: 1, Type: wire.EventComplete, Exit: &wire.Exit{Status: "exited"}}, nil)
 			}
 		})
@@ -122,6 +122,25 @@ func TestStream_beatsWhileItIsQuiet(t *testing.T) {
 			t.Errorf("%d events", n)
 		}
 	})
+}
+
+// Who only watches has the header soon; who starts something, when it is known
+// whether it may.
+func TestStream_greetsWhoWatches(t *testing.T) {
+	for method, want := range map[string]int{http.MethodGet: 1, http.MethodPost: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, leave := context.WithTimeout(t.Context(), 2*greeting)
+			defer leave()
+			w := httptest.NewRecorder()
+			r := httptest.NewRequest(method, "/", nil).WithContext(ctx)
+			err := Stream(echo.New().NewContext(r, w), func(ctx context.Context) events {
+				return func(func(sandboxclient.Event, error) bool) { <-ctx.Done() }
+			})
+			if got := strings.Count(w.Body.String(), ": still here\n"); got != want {
+				t.Errorf("%s: %d comments, %v", method, got, err)
+			}
+		})
+	}
 }
 
 // The source is let go when the viewer is gone, and its last word still
