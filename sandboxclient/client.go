@@ -15,13 +15,20 @@ type Records interface {
 	// SaveSandbox inserts a record or replaces the one with its id, of which
 	// CreatedAt stays.
 	SaveSandbox(ctx context.Context, r Record) error
-	// ListSandboxes gives all records, in no order.
-	ListSandboxes(ctx context.Context) ([]Record, error)
+	// ListSandboxes gives the records that are meant, in no order.
+	ListSandboxes(ctx context.Context, which Which) ([]Record, error)
 	// DeleteSandbox forgets a sandbox with its generations; unknown is no error.
 	DeleteSandbox(ctx context.Context, id ID) error
 	// Generation counts the kernels that a sandbox's code context ever had;
 	// with started it counts one more first. Zero: none yet.
 	Generation(ctx context.Context, id ID, codeContext string, started bool) (int, error)
+}
+
+// Which says what records are meant: that of an id, those of an owner, or all. Not
+// more than one field is set.
+type Which struct {
+	ID    ID
+	Owner string
 }
 
 // Options says how a Client works. Driver, Records and Key are required.

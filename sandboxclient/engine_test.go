@@ -283,6 +283,7 @@ type memory struct {
 	mu          sync.Mutex
 	err         error // of counting
 	records     map[ID]Record
+	listed      int // records that were asked for
 	generations map[string]int
 }
 
@@ -297,10 +298,17 @@ func (m *memory) SaveSandbox(_ context.Context, r Record) error {
 	return nil
 }
 
-func (m *memory) ListSandboxes(context.Context) ([]Record, error) {
+func (m *memory) ListSandboxes(_ context.Context, which Which) ([]Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.Collect(maps.Values(m.records)), nil
+	var records []Record
+	for id, r := range m.records {
+		if (which.ID == "" || which.ID == id) && (which.Owner == "" || which.Owner == r.Ref.Owner) {
+			records = append(records, r)
+		}
+	}
+	m.listed += len(records)
+	return records, nil
 }
 
 func (m *memory) DeleteSandbox(_ context.Context, id ID) error {

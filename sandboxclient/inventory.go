@@ -38,13 +38,13 @@ type Info struct {
 
 // Sandboxes tells of an owner's sandboxes that last, the last used first.
 func (c *Client) Sandboxes(ctx context.Context, owner string) ([]Info, error) {
-	records, err := c.opts.Records.ListSandboxes(ctx)
+	records, err := c.opts.Records.ListSandboxes(ctx, Which{Owner: owner})
 	if err != nil {
 		return nil, &Error{Code: CodeInternal, Op: "list", Message: "The sandboxes could not be listed", Err: err}
 	}
 	var infos []Info
 	for _, r := range records {
-		if r.Ref.Owner == owner && !r.Ref.Ephemeral {
+		if r.Ref.Owner == owner && !r.Ref.Ephemeral { // nobody's would be everybody's
 			infos = append(infos, c.info(r))
 		}
 	}
@@ -113,16 +113,14 @@ func (c *Client) resting(id ID) string {
 
 // Info tells of the sandbox; one that does not exist is not_found.
 func (s *Sandbox) Info(ctx context.Context) (Info, error) {
-	records, err := s.client.opts.Records.ListSandboxes(ctx)
+	records, err := s.client.opts.Records.ListSandboxes(ctx, Which{ID: s.id})
 	if err != nil {
 		return Info{}, s.failure(ctx, "info", err)
 	}
-	for _, r := range records {
-		if r.ID == s.id {
-			return s.client.Gauge(s.client.info(r)), nil
-		}
+	if len(records) == 0 {
+		return Info{}, s.failure(ctx, "info", Errorf(CodeNotFound, "There is no such sandbox"))
 	}
-	return Info{}, s.failure(ctx, "info", Errorf(CodeNotFound, "There is no such sandbox"))
+	return s.client.Gauge(s.client.info(records[0])), nil
 }
 
 // State tells where the sandbox is in its life, without touching it.

@@ -20,7 +20,7 @@ const atOnce = 8
 // is one that lasts or is Wanted; every other is ended. Call it once, before the
 // first operation.
 func (c *Client) Adopt(ctx context.Context) error {
-	records, err := c.opts.Records.ListSandboxes(ctx)
+	records, err := c.opts.Records.ListSandboxes(ctx, Which{})
 	if err != nil {
 		return fmt.Errorf("list records: %w", err)
 	}
@@ -214,7 +214,7 @@ func (c *Client) reconcile(ctx context.Context) {
 		c.opts.Logger.Error("sandboxes cannot be listed", "error", err)
 		return
 	}
-	records, err := c.opts.Records.ListSandboxes(ctx)
+	records, err := c.opts.Records.ListSandboxes(ctx, Which{})
 	if err != nil {
 		c.opts.Logger.Error("records cannot be listed", "error", err)
 		return

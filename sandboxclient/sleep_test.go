@@ -337,7 +337,7 @@ func TestRetention_destroysWhatNobodyUses(t *testing.T) {
 		if !d.wasRemoved(unused.ID()) || d.wasRemoved(used.ID()) {
 			t.Error("not the unused one alone was removed")
 		}
-		if records, _ := m.ListSandboxes(t.Context()); len(records) != 1 {
+		if records, _ := m.ListSandboxes(t.Context(), Which{}); len(records) != 1 {
 			t.Errorf("records %v", records)
 		}
 		if run := mustRun(t, unused, "inc"); run.Stdout != "1" || run.Start != StartFresh || run.Generation != 1 {

@@ -3,7 +3,6 @@ package sandboxtest
 import (
 	"context"
 	"maps"
-	"slices"
 	"sync"
 
 	"sandgate/sandboxclient"
@@ -42,11 +41,17 @@ func (r *Records) SaveSandbox(_ context.Context, record sandboxclient.Record) er
 	return nil
 }
 
-// ListSandboxes gives all records.
-func (r *Records) ListSandboxes(context.Context) ([]sandboxclient.Record, error) {
+// ListSandboxes gives the records that are meant.
+func (r *Records) ListSandboxes(_ context.Context, which sandboxclient.Which) ([]sandboxclient.Record, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Collect(maps.Values(r.records)), nil
+	var records []sandboxclient.Record
+	for id, record := range r.records {
+		if (which.ID == "" || which.ID == id) && (which.Owner == "" || which.Owner == record.Ref.Owner) {
+			records = append(records, record)
+		}
+	}
+	return records, nil
 }
 
 // DeleteSandbox forgets a sandbox with its generations.

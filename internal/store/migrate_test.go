@@ -69,7 +69,7 @@ func TestMigrate_runs(t *testing.T) {
 
 func checkOldRows(t *testing.T, s *Store, want []sandboxclient.Record) {
 	t.Helper()
-	got, err := s.ListSandboxes(t.Context())
+	got, err := s.ListSandboxes(t.Context(), sandboxclient.Which{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,8 +25,15 @@ func (s *Store) SaveSandbox(ctx context.Context, r sandboxclient.Record) error {
 }
 
 // ListSandboxes implements sandboxclient.Records.
-func (s *Store) ListSandboxes(ctx context.Context) ([]sandboxclient.Record, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT id, owner, app, name, ephemeral, created_at, last_used FROM sandboxes`)
+func (s *Store) ListSandboxes(ctx context.Context, which sandboxclient.Which) ([]sandboxclient.Record, error) {
+	query, args := `SELECT id, owner, app, name, ephemeral, created_at, last_used FROM sandboxes`, []any(nil)
+	switch {
+	case which.ID != "":
+		query, args = query+` WHERE id = $1`, []any{string(which.ID)}
+	case which.Owner != "":
+		query, args = query+` WHERE owner = $1`, []any{which.Owner}
+	}
+	rows, err := s.db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, wrap("list sandboxes", err)
 	}

@@ -2,6 +2,8 @@ package store
 
 import (
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -37,7 +39,7 @@ func TestSandboxes_survive(t *testing.T) {
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
-	got, err := open(t, path).ListSandboxes(t.Context())
+	got, err := open(t, path).ListSandboxes(t.Context(), sandboxclient.Which{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,12 +59,42 @@ func TestSaveSandbox_keepsCreatedAt(t *testing.T) {
 		}
 	}
 	want.LastUsed = later.LastUsed
-	got, err := s.ListSandboxes(t.Context())
+	got, err := s.ListSandboxes(t.Context(), sandboxclient.Which{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]sandboxclient.Record{want}, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestListSandboxes_givesWhatIsMeant(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "db"))
+	mine, also, other := record("a"), record("b"), record("c")
+	other.Ref.Owner = "else"
+	for _, r := range []sandboxclient.Record{mine, also, other} {
+		if err := s.SaveSandbox(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, tc := range map[string]struct {
+		which sandboxclient.Which
+		want  []sandboxclient.Record
+	}{
+		"all":          {sandboxclient.Which{}, []sandboxclient.Record{mine, also, other}},
+		"an id's":      {sandboxclient.Which{ID: also.ID}, []sandboxclient.Record{also}},
+		"unknown":      {sandboxclient.Which{ID: record("d").ID}, nil},
+		"an owner's":   {sandboxclient.Which{Owner: "local"}, []sandboxclient.Record{mine, also}},
+		"a stranger's": {sandboxclient.Which{Owner: "nobody"}, nil},
+	} {
+		got, err := s.ListSandboxes(t.Context(), tc.which)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.SortFunc(got, func(a, b sandboxclient.Record) int { return strings.Compare(a.Ref.Name, b.Ref.Name) })
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
 	}
 }
 
@@ -133,7 +165,7 @@ func TestDeleteSandbox(t *testing.T) {
 			t.Errorf("generation %d, %v, want %d", n, err, want)
 		}
 	}
-	got, err := s.ListSandboxes(t.Context())
+	got, err := s.ListSandboxes(t.Context(), sandboxclient.Which{})
 	if err != nil {
 		t.Fatal(err)
 	}

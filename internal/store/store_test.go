@@ -51,7 +51,7 @@ func TestOpen_afterACrash(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, err := open(t, copied).ListSandboxes(t.Context()); err != nil || len(got) != 1 {
+	if got, err := open(t, copied).ListSandboxes(t.Context(), sandboxclient.Which{}); err != nil || len(got) != 1 {
 		t.Errorf("%v, %v", got, err)
 	}
 }
