@@ -99,28 +99,25 @@ func (c *checkpoints) add(id sandboxclient.ID, giveUp func(sandboxclient.ID, str
 	if err != nil {
 		return // woken already
 	}
-	for _, old := range c.count(id, sandboxclient.Checkpoint{At: m.Made, Bytes: m.Bytes}) {
-		giveUp(old, "the disk space for sleeping sandboxes was used up by others, and it was the oldest")
-	}
+	c.count(id, sandboxclient.Checkpoint{At: m.Made, Bytes: m.Bytes}, giveUp)
 	c.settling.Go(func() { c.settle(id, m.Made) })
 }
 
-// count enters a checkpoint and gives those that have to go for it.
-func (c *checkpoints) count(id sandboxclient.ID, one sandboxclient.Checkpoint) []sandboxclient.ID {
+// count enters a checkpoint, and gives up those that have to go for it, which
+// nobody can use meanwhile.
+func (c *checkpoints) count(id sandboxclient.ID, one sandboxclient.Checkpoint, giveUp func(sandboxclient.ID, string)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.all[id] = one
 	if c.limit <= 0 {
-		return nil
+		return
 	}
-	var out []sandboxclient.ID
 	for excess := c.total() - c.limit; excess > 0 && len(c.all) > 1; {
 		oldest := c.oldest()
 		excess -= c.all[oldest].Bytes
 		delete(c.all, oldest)
-		out = append(out, oldest)
+		giveUp(oldest, "the disk space for sleeping sandboxes was used up by others, and it was the oldest")
 	}
-	return out
 }
 
 // oldest names the one that sleeps longest; c.mu is held.
@@ -130,6 +127,25 @@ func (c *checkpoints) oldest() sandboxclient.ID {
 		ids = append(ids, id)
 	}
 	return slices.MinFunc(ids, func(a, b sandboxclient.ID) int { return c.all[a].At.Compare(c.all[b].At) })
+}
+
+// use moves a checkpoint to where it is used up. One that was given up stays: its
+// loss is the error.
+func (c *checkpoints) use(id sandboxclient.ID, to string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m, err := readManifest(c.layout.checkpoint(id))
+	if err != nil {
+		return err
+	}
+	if m.Lost != "" {
+		return lost(m.Lost)
+	}
+	if err := os.Rename(c.layout.checkpoint(id), to); err != nil {
+		return err
+	}
+	delete(c.all, id)
+	return nil
 }
 
 func (c *checkpoints) remove(id sandboxclient.ID) {

@@ -215,11 +215,10 @@ func (d *Driver) thaw(ctx context.Context, spec sandboxclient.Spec) error {
 	}
 	waking, used := d.layout.waking(spec.ID), false
 	err := d.start(ctx, spec, func(ctx context.Context, name instance, bundle string) error {
-		if err := os.Rename(d.layout.checkpoint(spec.ID), waking); err != nil {
+		if err := d.checkpoints.use(spec.ID, waking); err != nil {
 			return err
 		}
 		used = true
-		d.checkpoints.remove(spec.ID)
 		return d.engine.restorer(waking)(ctx, name, bundle)
 	})
 	if !used {
