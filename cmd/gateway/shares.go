@@ -33,6 +33,7 @@ type keyChecker interface {
 type linked struct {
 	sharer *identity.Sharer
 	keys   keyChecker
+	take   func(owner string, header http.Header) error // counts a request on an owner's account
 	tests  *testrunner.Handler
 	files  *files.Handler
 	open   func(owner string) stater
@@ -44,6 +45,7 @@ func shareRoutes(s opened, d door, cfg Config) []route {
 	l := linked{
 		sharer: sharer,
 		keys:   d,
+		take:   s.quotas.TakeFor,
 		tests:  testrunner.New(s.runs, s.runs),
 		files: files.New(func(owner, name string) files.Sandbox {
 			return s.client.Sandbox(sandboxclient.Ref{Owner: owner, App: files.App, Name: name})
@@ -74,6 +76,9 @@ func (l linked) follow(c echo.Context) error {
 		return err
 	}
 	become(c, share)
+	if err := l.take(share.Owner, c.Response().Header()); err != nil {
+		return err
+	}
 	if share.Kind == identity.ShareRun {
 		return l.run(c, share, rest)
 	}

@@ -68,9 +68,23 @@ func (b *Book) limits(owner string) (Limits, string) {
 // Take counts one request of somebody, says in the header of the answer what is
 // left, and refuses it when it came too fast.
 func (b *Book) Take(id identity.Identity, header http.Header) error {
-	who := id.Account()
-	a := b.account(who)
+	a := b.account(id.Account())
 	limits, requests := b.join(a, id.Class)
+	return b.take(a, limits, requests, header)
+}
+
+// TakeFor is Take for a request on an owner's account that shows no key: the
+// account stays one of the class that it was seen in last.
+func (b *Book) TakeFor(owner string, header http.Header) error {
+	a := b.account(owner)
+	a.mu.Lock()
+	class := a.class
+	a.mu.Unlock()
+	limits, requests := b.join(a, class)
+	return b.take(a, limits, requests, header)
+}
+
+func (b *Book) take(a *account, limits Limits, requests *rate.Limiter, header http.Header) error {
 	if limits.Rate == 0 {
 		return nil
 	}
@@ -86,7 +100,7 @@ func (b *Book) Take(id identity.Identity, header http.Header) error {
 	if wait <= 0 {
 		return nil
 	}
-	return b.refuse(who, "rate", wait, "You send more than %v requests a second, the most you may", limits.Rate)
+	return b.refuse(a, "rate", wait, "You send more than %v requests a second, the most you may", limits.Rate)
 }
 
 // join makes an account one of a class. What was used up stays so: nobody gets
@@ -130,7 +144,7 @@ func (b *Book) Runs(owner string, has int) error {
 	if limits, _ := b.limits(owner); limits.Runs == 0 || has < limits.Runs {
 		return nil
 	}
-	return b.refuse(owner, "runs", 5*time.Second, "As many test runs of yours have not ended as may be, %d", has)
+	return b.refuse(b.account(owner), "runs", 5*time.Second, "As many test runs of yours have not ended as may be, %d", has)
 }
 
 // ObjectRoom is how many bytes more an owner may keep who keeps that many in
@@ -172,8 +186,7 @@ func (b *Book) Share(owner string) sandboxclient.Share {
 	return sandboxclient.Share{Existing: limits.Sandboxes, Running: limits.Running, DiskBytes: limits.Disk}
 }
 
-func (b *Book) refuse(owner, limit string, retry time.Duration, format string, args ...any) error {
-	a := b.account(owner)
+func (b *Book) refuse(a *account, limit string, retry time.Duration, format string, args ...any) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return b.refuseLocked(a, limit, retry, format, args...)

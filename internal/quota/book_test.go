@@ -112,6 +112,29 @@ func TestTake_whose(t *testing.T) {
 	})
 }
 
+// Who follows an owner's link takes of the owner's requests, as many as the class
+// of the owner's own key allows.
+func TestTakeFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, _ := book(t, "default.rate=1", "default.burst=1", "big.rate=1", "big.burst=4")
+		alice := identity.Identity{Owner: "alice", Class: "big"}
+		if err := b.Take(alice, http.Header{}); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := b.TakeFor("alice", http.Header{}); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := b.Take(alice, http.Header{}); err != nil {
+			t.Errorf("the class has changed: %v", err)
+		}
+		if sandboxclient.CodeOf(b.TakeFor("alice", http.Header{})) != sandboxclient.CodeExhausted || b.Take(alice, http.Header{}) == nil {
+			t.Error("following is free")
+		}
+	})
+}
+
 func TestBegin(t *testing.T) {
 	b, _ := book(t, "default.executions=2")
 	first, err := b.Begin("alice")
