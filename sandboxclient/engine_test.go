@@ -311,6 +311,13 @@ func (m *memory) ListSandboxes(_ context.Context, which Which) ([]Record, error)
 	return records, nil
 }
 
+// lastUsed is what the record of a sandbox says.
+func (m *memory) lastUsed(id ID) time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.records[id].LastUsed
+}
+
 func (m *memory) DeleteSandbox(_ context.Context, id ID) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -22,8 +22,8 @@ type lifecycle struct {
 	link     *link     // how to talk to it; nil unless it runs
 	flight   *flight   // the start or end under way
 	busy     int       // operations holding the link, and those about to
-	lastUsed time.Time // the end of the last operation
-	saved    time.Time // lastUsed as the database has it
+	lastUsed time.Time // the end of the last operation; zero: none yet
+	saved    time.Time // lastUsed as this gateway wrote it down
 	silence  int       // handshakes in a row that were not answered
 	awake    time.Time // when it last could not sleep
 	forgot   string    // why the start under way has no memory of before; of its flight alone
@@ -46,8 +46,7 @@ func (c *Client) lifecycle(id ID, ref Ref) *lifecycle {
 	defer c.mu.Unlock()
 	l, ok := c.lives[id]
 	if !ok {
-		now := time.Now()
-		l = &lifecycle{client: c, id: id, ref: ref, lastUsed: now, saved: now}
+		l = &lifecycle{client: c, id: id, ref: ref}
 		c.lives[id] = l
 		if c.seen != nil {
 			c.seen[id] = true
@@ -269,6 +268,7 @@ func (l *lifecycle) create(ctx context.Context, isNew bool) (*link, error) {
 	if err := c.opts.Records.SaveSandbox(ctx, record); err != nil {
 		return nil, fmt.Errorf("record: %w", err)
 	}
+	l.recorded(now)
 	spec := c.spec(l.id, l.ref)
 	link, lost, err := l.wake(ctx, spec)
 	if err != nil {
@@ -285,6 +285,13 @@ func (l *lifecycle) create(ctx context.Context, isNew bool) (*link, error) {
 		link.origin.lost = cmp.Or(lost, l.forgot)
 	}
 	return link, err
+}
+
+// recorded notes what the record of a sandbox that starts says.
+func (l *lifecycle) recorded(used time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.saved = used
 }
 
 // createAnew makes the sandbox with nothing in its memory.
@@ -356,8 +363,7 @@ const greetPause = 20 * time.Millisecond
 func (l *lifecycle) opened(link *link) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.link, l.silence = link, 0
-	l.lastUsed, l.saved = time.Now(), time.Now()
+	l.link, l.silence, l.lastUsed = link, 0, time.Now()
 	l.entered.Store(true)
 }
 

@@ -179,6 +179,32 @@ func TestSleep_refusedRunsOn(t *testing.T) {
 	})
 }
 
+// What runs on, under this gateway or the next, has its last use written down: by
+// that it is kept.
+func TestSleep_refusedOrTakenOverIsRecorded(t *testing.T) {
+	dreaming(t, Options{}, func(t *testing.T, c *Client, d *dozing, m *memory) {
+		s := c.Sandbox(scratch)
+		mustRun(t, s, "wait")
+		used := time.Now()
+		d.refuse = true
+		if err := s.Hibernate(t.Context()); CodeOf(err) != CodeUnavailable {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if last := m.lastUsed(s.ID()); last.Before(used) {
+			t.Errorf("%s before its last use, the record says", used.Sub(last))
+		}
+
+		next, _ := d.client(t, Options{}, m)
+		d.adopt(t, next)
+		adopted := time.Now()
+		time.Sleep(time.Minute)
+		if last := m.lastUsed(s.ID()); last.Before(adopted) {
+			t.Errorf("%s before it was taken over, the record says", adopted.Sub(last))
+		}
+	})
+}
+
 func TestSleep_lostOnTheWayStartsAnew(t *testing.T) {
 	dreaming(t, Options{}, func(t *testing.T, c *Client, d *dozing, _ *memory) {
 		s := c.Sandbox(scratch)
