@@ -39,7 +39,7 @@ func (d *Driver) Create(ctx context.Context, spec sandboxclient.Spec) error {
 
 // begin starts a sandbox from its template, or with an empty memory. What it may
 // have left to go on from is older than what it does now, and goes. A template
-// that does not do is given up.
+// that does not do, where an empty memory does, is given up.
 func (d *Driver) begin(ctx context.Context, spec sandboxclient.Spec) error {
 	if err := d.forgetMemory(spec.ID); err != nil {
 		return err
@@ -52,15 +52,21 @@ func (d *Driver) begin(ctx context.Context, spec sandboxclient.Spec) error {
 	if err == nil || ctx.Err() != nil || errors.Is(err, unix.ENOSPC) {
 		return err
 	}
-	d.log.WarnContext(ctx, "a template does not do, and is given up", "sandbox", spec.ID, "error", err)
-	d.templates.drop(t)
+	d.log.WarnContext(ctx, "a sandbox does not start from its template", "sandbox", spec.ID, "error", err)
 	if err := d.stop(ctx, spec.ID, sandboxclient.KeepWorkspace); err != nil {
 		return err
 	}
 	if err := d.claim(spec.ID); err != nil {
 		return err
 	}
-	return d.start(ctx, spec, d.engine.run)
+	if err := d.start(ctx, spec, d.engine.run); err != nil {
+		return err
+	}
+	if _, ok := errors.AsType[*launchError](err); ok {
+		d.log.WarnContext(ctx, "a template is given up", "why", "it does not start", "sandbox", spec.ID)
+		d.templates.drop(t)
+	}
+	return nil
 }
 
 // checkLimits refuses what would mean "none" to a runtime.
@@ -89,6 +95,15 @@ func (d *Driver) claim(id sandboxclient.ID) error {
 // A launcher has the runtime start a sandbox from its bundle.
 type launcher = func(ctx context.Context, name instance, bundle string) error
 
+// A launchError is the failure of a launcher.
+type launchError struct {
+	kind kind
+	err  error
+}
+
+func (e *launchError) Error() string { return fmt.Sprintf("%s: %v", e.kind, e.err) }
+func (e *launchError) Unwrap() error { return e.err }
+
 // start does what can fail half-way. The link's directory comes before the
 // runtime, since it is mounted; the link itself after it, as sandboxd tries until
 // somebody listens.
@@ -104,7 +119,7 @@ func (d *Driver) start(ctx context.Context, spec sandboxclient.Spec, launch laun
 		return fmt.Errorf("write bundle: %w", err)
 	}
 	if err := launch(ctx, instance(spec.ID), bundle); err != nil {
-		return fmt.Errorf("%s: %w", d.engine.kind, err)
+		return &launchError{d.engine.kind, err}
 	}
 	if d.engine.kind == kindRunc {
 		if err := limitSockets(instance(spec.ID), spec.Limits.MemoryBytes); err != nil {
