@@ -36,10 +36,10 @@ meanwhile: a new key is good at once, a revoked one for a second at most.`,
   gateway keys create --owner ci --apps testrunner --expires 2160h --label "build server"
   gateway keys list
   gateway keys revoke abcd2345`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	keys.AddCommand(p.createKeyCommand(stdout, stderr), p.listKeysCommand(stdout), p.revokeKeyCommand(stderr))
+	keys.AddCommand(p.createKeyCommand(stdout, stderr), p.listKeysCommand(stdout, stderr), p.revokeKeyCommand(stderr))
 	return keys
 }
 
@@ -49,7 +49,7 @@ func (p *program) createKeyCommand(stdout, stderr io.Writer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create --owner NAME",
 		Short: "Make a key and print it, this once",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 	}
 	f := cmd.Flags()
 	f.StringVar(&key.Owner, "owner", "", "`NAME` of whom the key is for: all keys of an owner reach the same sandboxes")
@@ -60,6 +60,9 @@ func (p *program) createKeyCommand(stdout, stderr io.Writer) *cobra.Command {
 	f.StringVar(&key.Class, "class", "", "`NAME` of the class of --quota; empty: default")
 	f.DurationVar(&lasts, "expires", 0, "`TIME` from now on for which it is good; 0: for ever")
 	cmd.RunE = p.with(func(cmd *cobra.Command, _ []row) error {
+		if key.Owner == "" {
+			return errors.New("say whom the key is for: --owner NAME")
+		}
 		if lasts < 0 {
 			return fmt.Errorf("expires: must not be less than 0")
 		}
@@ -83,7 +86,7 @@ func (p *program) createKey(ctx context.Context, key identity.Key, stdout, stder
 		return err
 	}
 	fmt.Fprintln(stdout, token.Reveal())
-	fmt.Fprintf(stderr, "This is key %s of %s. It is shown this once: keep it now.\n", key.ID, key.Owner)
+	fmt.Fprintf(stderr, "This is key %s of %s, for the gateway on %s. It is shown this once: keep it now.\n", key.ID, key.Owner, p.config.StateDir)
 	p.remark(stderr, key)
 	return auditCommand(p.config, audit.Entry{Owner: key.Owner, Key: key.ID, Action: "keys create"})
 }
@@ -95,7 +98,7 @@ func (p *program) remark(stderr io.Writer, key identity.Key) {
 	}
 	classes, _ := quota.Parse(p.config.Quotas)
 	if _, ok := classes[key.Class]; !ok && key.Class != "" && key.Class != quota.Default {
-		fmt.Fprintf(stderr, "No --quota names the class %s here; without one it is like default.\n", key.Class)
+		fmt.Fprintf(stderr, "This command was told of no --quota for the class %s; where the gateway was not either, it is like default.\n", key.Class)
 	}
 }
 
@@ -103,7 +106,7 @@ func (p *program) revokeKeyCommand(stderr io.Writer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "revoke KEY",
 		Short: "Refuse a key from now on, and end its sessions; KEY is it or its identifier",
-		Args:  cobra.ExactArgs(1),
+		Args:  oneArgument("a key or its identifier"),
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return p.with(func(cmd *cobra.Command, _ []row) error {
@@ -132,10 +135,10 @@ func (p *program) revokeKey(ctx context.Context, id string, stderr io.Writer) er
 	return auditCommand(p.config, audit.Entry{Key: id, Action: "keys revoke"})
 }
 
-func (p *program) listKeysCommand(stdout io.Writer) *cobra.Command {
+func (p *program) listKeysCommand(stdout, stderr io.Writer) *cobra.Command {
 	var owner string
 	var asJSON bool
-	cmd := &cobra.Command{Use: "list", Short: "List the keys, without what is secret of them", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "list", Short: "List the keys, without what is secret of them", Args: noArguments}
 	cmd.Flags().StringVar(&owner, "owner", "", "`NAME` of one owner; empty: of all")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "a line of JSON for each")
 	cmd.RunE = p.with(func(cmd *cobra.Command, _ []row) error {
@@ -146,6 +149,10 @@ func (p *program) listKeysCommand(stdout io.Writer) *cobra.Command {
 		})
 		if err != nil {
 			return err
+		}
+		if len(keys) == 0 {
+			fmt.Fprintf(stderr, "There are no keys in %s.\n", p.config.StateDir)
+			return nil
 		}
 		return printKeys(stdout, keys, asJSON)
 	})

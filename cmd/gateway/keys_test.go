@@ -17,10 +17,13 @@ func TestKeys(t *testing.T) {
 	keys := func(args ...string) (int, string, string) {
 		return do(t, append([]string{"keys", "--state-dir", dir, "--audit-log", log}, args...)...)
 	}
+	if exit, out, words := keys("list"); exit != exitOK || out != "" || !strings.Contains(words, "no keys in "+dir) {
+		t.Errorf("exit %d\n%s\n%s", exit, out, words)
+	}
 	exit, out, words := keys("create", "--owner", "alice", "--label", "laptop", "--apps", "files,notebook", "--class", "big", "--expires", "1h")
 	token, ok := identity.ParseToken(strings.TrimSpace(out))
 	if exit != exitOK || !ok || !strings.Contains(words, "shown this once") || !strings.Contains(words, "--auth keys") ||
-		!strings.Contains(words, "class big") || strings.Contains(words, token.Reveal()) {
+		!strings.Contains(words, "class big") || !strings.Contains(words, dir) || strings.Contains(words, token.Reveal()) {
 		t.Fatalf("exit %d\n%s\n%s", exit, out, words)
 	}
 	if exit, out, _ := keys("list"); exit != exitOK || !strings.Contains(out, token.ID()) || !strings.Contains(out, "files,notebook") {
@@ -63,11 +66,12 @@ func TestKeys_refusesNonsense(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no owner":  {[]string{"create"}, "owner"},
+		"no owner":  {[]string{"create"}, "--owner NAME"},
 		"an app":    {[]string{"create", "--owner", "a", "--apps", "shell"}, `app "shell"`},
 		"a time":    {[]string{"create", "--owner", "a", "--expires", "-1h"}, "expires"},
-		"no key":    {[]string{"revoke"}, "accepts 1 arg"},
-		"two words": {[]string{"list", "x"}, "unknown command"},
+		"no key":    {[]string{"revoke"}, "takes one argument"},
+		"two words": {[]string{"list", "x"}, "takes no \"x\""},
+		"a typo":    {[]string{"creat"}, "did you mean gateway keys create"},
 	} {
 		exit, out, words := do(t, append([]string{"keys", "--state-dir", dir}, tc.args...)...)
 		if exit == exitOK || out != "" || !strings.Contains(words, tc.want) {

@@ -60,7 +60,7 @@ Without a command it serves.`,
   gateway --listen 127.0.0.1:9000 --state-dir /srv/sandgate
   SANDGATE_MEMORY=2GiB gateway --sleep-after 1h
   gateway --config /etc/sandgate.yaml config`,
-		Args:          cobra.NoArgs,
+		Args:          noArguments,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: p.with(func(cmd *cobra.Command, _ []row) error {
@@ -75,13 +75,13 @@ Without a command it serves.`,
 		&cobra.Command{
 			Use:   "config",
 			Short: "Print the configuration in effect, and where each setting comes from",
-			Args:  cobra.NoArgs,
+			Args:  noArguments,
 			RunE:  p.with(func(_ *cobra.Command, rows []row) error { return printConfig(stdout, rows) }),
 		},
 		&cobra.Command{
 			Use:   "doctor",
 			Short: "Say whether this machine can run sandboxes, and what to do if not",
-			Args:  cobra.NoArgs,
+			Args:  noArguments,
 			RunE: p.with(func(cmd *cobra.Command, _ []row) error {
 				return doctor(cmd.Context(), p.config, stdout)
 			}),
@@ -90,7 +90,7 @@ Without a command it serves.`,
 		&cobra.Command{
 			Use:   "version",
 			Short: "Print the version",
-			Args:  cobra.NoArgs,
+			Args:  noArguments,
 			RunE: func(*cobra.Command, []string) error {
 				_, err := fmt.Fprintf(stdout, "sandgate %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 				return err

@@ -29,9 +29,9 @@ func TestRun_exits(t *testing.T) {
 		"help":            {[]string{"--help"}, exitOK, "SANDGATE_STATE_DIR", ""},
 		"help of another": {[]string{"help", "doctor"}, exitOK, "can run sandboxes", ""},
 		"config":          {[]string{"config", "--memory=2GiB"}, exitOK, "memory: 2GiB                             # from the command line\n", ""},
-		"no such command": {[]string{"serv"}, exitUsage, "", `unknown command "serv"`},
+		"no such command": {[]string{"serv"}, exitUsage, "", `there is no command "serv"`},
 		"no such flag":    {[]string{"--lisen", "x"}, exitUsage, "", "unknown flag: --lisen"},
-		"flag and words":  {[]string{"config", "x"}, exitUsage, "", "unknown command"},
+		"flag and words":  {[]string{"config", "x"}, exitUsage, "", `takes no "x"`},
 		"problems":        {[]string{"config", "--cpus=0", "--log-level=x"}, exitUsage, "", "log-level"},
 		"no such file":    {[]string{"--config", "/nonexistent.yaml"}, exitUsage, "", "/nonexistent.yaml"},
 	} {

@@ -81,7 +81,7 @@ func serve(ctx context.Context, cfg Config, stdout, stderr io.Writer) (err error
 	go func() { failed <- server.Serve(apps) }() // ends with the server's shutdown
 
 	ready.set(true)
-	tellReady(stdout, log, apps, admin)
+	tellReady(stdout, log, cfg.Auth, apps, admin)
 	select {
 	case <-ctx.Done():
 		log.Info("stopping")
@@ -251,9 +251,13 @@ func closeWith(err *error, closing func() error) {
 }
 
 // tellReady says where the gateway is, to people and to systemd.
-func tellReady(stdout io.Writer, log *slog.Logger, apps, admin net.Listener) {
+func tellReady(stdout io.Writer, log *slog.Logger, auth string, apps, admin net.Listener) {
 	url := "http://" + apps.Addr().String()
-	fmt.Fprintf(stdout, "Sandgate is ready: curl -d 'print(\"hello\")' %s/run\n", url)
+	if auth == authKeys {
+		fmt.Fprintf(stdout, "Sandgate is ready, and asks for a key, which gateway keys create --owner NAME makes: curl -H \"Authorization: Bearer $KEY\" -d 'print(\"hello\")' %s/run\n", url)
+	} else {
+		fmt.Fprintf(stdout, "Sandgate is ready: curl -d 'print(\"hello\")' %s/run\n", url)
+	}
 	attrs := []any{"url", url, "version", version}
 	if admin.Addr() != nil {
 		attrs = append(attrs, "admin", "http://"+admin.Addr().String())
