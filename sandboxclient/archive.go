@@ -38,9 +38,13 @@ var errSilence = &Error{Code: CodeTimeout, Message: "The archive did not go on"}
 
 // Archive packs a directory. The caller reads it to its end, where alone an
 // error can say that it is not whole, and closes it; until then the sandbox is
-// in use.
+// in use. A sandbox that does not exist is not_found: nobody wants to keep the
+// nothing that a mistyped name has.
 func (s *Sandbox) Archive(ctx context.Context, dir string, o ArchiveOptions) (*Archive, error) {
 	relative, err := workspaceRelative(dir)
+	if err == nil {
+		_, err = s.record(ctx)
+	}
 	if err != nil {
 		return nil, s.failure(ctx, "archive", err)
 	}

@@ -37,7 +37,14 @@ func archivingSandbox(t *testing.T, archive http.HandlerFunc) *Sandbox {
 	t.Helper()
 	c := New(Options{Driver: &archivingEngine{newEngine(), archive}, Records: newMemory(), Key: []byte("key")})
 	t.Cleanup(func() { _ = c.Close(context.Background()) })
-	return c.Sandbox(Ref{Owner: "ada", App: "files", Name: "files"})
+	s := c.Sandbox(Ref{Owner: "ada", App: "files", Name: "files"})
+	if _, err := s.Archive(t.Context(), "dir", ArchiveOptions{}); CodeOf(err) != CodeNotFound {
+		t.Errorf("one that does not exist: %v", err)
+	}
+	if err := s.Wake(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // ended answers with some bytes and an end.

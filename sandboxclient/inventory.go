@@ -113,14 +113,23 @@ func (c *Client) resting(id ID) string {
 
 // Info tells of the sandbox; one that does not exist is not_found.
 func (s *Sandbox) Info(ctx context.Context) (Info, error) {
-	records, err := s.client.opts.Records.ListSandboxes(ctx, Which{ID: s.id})
+	r, err := s.record(ctx)
 	if err != nil {
 		return Info{}, s.failure(ctx, "info", err)
 	}
-	if len(records) == 0 {
-		return Info{}, s.failure(ctx, "info", Errorf(CodeNotFound, "There is no such sandbox"))
+	return s.client.Gauge(s.client.info(r)), nil
+}
+
+// record is what the database has of a sandbox that exists.
+func (s *Sandbox) record(ctx context.Context) (Record, error) {
+	records, err := s.client.opts.Records.ListSandboxes(ctx, Which{ID: s.id})
+	if err != nil {
+		return Record{}, err
 	}
-	return s.client.Gauge(s.client.info(records[0])), nil
+	if len(records) == 0 {
+		return Record{}, Errorf(CodeNotFound, "There is no such sandbox")
+	}
+	return records[0], nil
 }
 
 // State tells where the sandbox is in its life, without touching it.
