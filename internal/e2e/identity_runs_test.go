@@ -74,5 +74,5 @@ func TestIdentity_backups(t *testing.T) {
 
 	k.ask(full, "PUT", "/files?path=a.txt", "kept").has(200)
 	k.ask(full, "POST", "/v1/backups", `{"app":"files"}`).has(201)
-	k.ask(full, "POST", "/v1/backups", `{"app":"files"}`).has(507, "Your backups fill")
+	k.ask(full, "POST", "/v1/backups", `{"app":"files"}`).has(507, "Your backups and artifacts fill")
 }
