@@ -160,6 +160,9 @@ func (c *checkpoints) remove(id sandboxclient.ID) {
 func (c *checkpoints) settle(id sandboxclient.ID, made time.Time) {
 	c.turn.Lock()
 	defer c.turn.Unlock()
+	if !c.has(id, made) {
+		return
+	}
 	dir := c.layout.checkpoint(id)
 	names, err := os.ReadDir(dir)
 	if err != nil {
@@ -179,13 +182,45 @@ func (c *checkpoints) settle(id sandboxclient.ID, made time.Time) {
 	}
 }
 
+func (c *checkpoints) has(id sandboxclient.ID, made time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.counts(id, made)
+}
+
+// counts says whether the checkpoint of a time is still there; c.mu is held.
+func (c *checkpoints) counts(id sandboxclient.ID, made time.Time) bool {
+	one, ok := c.all[id]
+	return ok && one.At.Equal(made)
+}
+
 // trust notes that a checkpoint is on the disk, unless it is not the one of this
 // time any more.
 func (c *checkpoints) trust(id sandboxclient.ID, made time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	one, ok := c.all[id]
-	return ok && one.At.Equal(made) && os.WriteFile(filepath.Join(c.layout.checkpoint(id), syncedName), nil, 0o600) == nil
+	return c.counts(id, made) && os.WriteFile(filepath.Join(c.layout.checkpoint(id), syncedName), nil, 0o600) == nil
+}
+
+// settleTime bounds what a gateway that stops may take to bring checkpoints to the
+// disk. One that is not there yet is lost only if the machine stops as well.
+const settleTime = 10 * time.Second
+
+// close waits until all is settled, or for so long. What is not settled then will
+// not be trusted by another boot.
+func (c *checkpoints) close(bound time.Duration) {
+	settled := make(chan struct{})
+	go func() { // ends with what is being synced now: the others find themselves forgotten
+		c.settling.Wait()
+		close(settled)
+	}()
+	select {
+	case <-settled:
+	case <-time.After(bound):
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.all)
 }
 
 // syncFile brings a file to the disk; one that is not there is no error.

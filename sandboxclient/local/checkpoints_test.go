@@ -44,6 +44,26 @@ func TestSettle_vouchesForNoOther(t *testing.T) {
 	}
 }
 
+// TestClose_waitsForNoLongQueue: a gateway that stops may have put hundreds to sleep
+// on a slow disk.
+func TestClose_waitsForNoLongQueue(t *testing.T) {
+	c := newCheckpoints(layout{newDir(t)}, 0)
+	id := sandboxclient.DeriveID([]byte("key"), sandboxclient.Ref{})
+	if err := os.MkdirAll(c.layout.checkpoint(id), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	made := time.Now()
+	c.count(id, sandboxclient.Checkpoint{At: made}, nil)
+	c.turn.Lock() // a sync that takes its time
+	c.settling.Go(func() { c.settle(id, made) })
+	c.close(time.Millisecond)
+	c.turn.Unlock()
+	c.settling.Wait()
+	if _, err := os.Lstat(filepath.Join(c.layout.checkpoint(id), syncedName)); err == nil {
+		t.Error("a driver that is closed vouches for what the next one may have used")
+	}
+}
+
 // TestCount_givesUpWhatNobodyUses: who wakes what is being given up learns why, and
 // keeps what it sleeps with later.
 func TestCount_givesUpWhatNobodyUses(t *testing.T) {

@@ -118,7 +118,7 @@ func (d *Driver) prepare(ctx context.Context) error {
 
 // Close ends the links. Sandboxes go on running, for the next driver.
 func (d *Driver) Close() error {
-	d.checkpoints.settling.Wait()
+	d.checkpoints.close(settleTime)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for id, s := range d.sandboxes {
