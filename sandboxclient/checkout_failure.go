@@ -96,6 +96,7 @@ var complaints = []gitComplaint{
 	{regexp.MustCompile(`could not read (Username|Password)|Authentication failed|returned error: 401|terminal prompts disabled`), Checkout.unknown},
 	{regexp.MustCompile(`returned error: 403`), sayingNothing(CodeForbidden, "Access to %s, or to where it leads, is refused")},
 	{regexp.MustCompile(`repository '.*' not found|returned error: (404|410)|Repository not found`), sayingNothing(CodeNotFound, "There is no repository at %s")},
+	{regexp.MustCompile(`CONNECT tunnel failed, response 50[24]`), sayingNothing(CodeBadGateway, "The host of %s cannot be reached: the gateway knows no address for its name, or nothing answers there")},
 	{regexp.MustCompile(`Operation too slow`), sayingNothing(CodeTimeout, "The server of %s sends too slowly")},
 	{regexp.MustCompile(`Remote branch .* not found in upstream|[Cc]ouldn't find remote ref`), func(c Checkout, _ string) *Error { return c.noRef() }},
 }

@@ -39,6 +39,7 @@ func TestFailure_ofGit(t *testing.T) {
 		"fatal: transport 'file' not allowed\n":                                                               {CodeForbidden, "transport 'file' not allowed"},
 		"fatal: unable to access 'https://example.org/p/': Could not resolve host: example.org\n":             {CodeBadGateway, "failed: Could not resolve host: example.org"},
 		"fatal: unable to access 'https://example.org/p/': SSL certificate problem: expired\n":                {CodeBadGateway, "failed: SSL certificate problem"},
+		"fatal: unable to access 'https://example.org/p/': CONNECT tunnel failed, response 502\n":             {CodeBadGateway, "cannot be reached"},
 		"fatal: unable to access 'https://example.org/p/': CONNECT tunnel failed, response 403\n":             {CodeBadGateway, "failed: CONNECT tunnel failed, response 403"},
 		"fatal: protocol error: bad line length character: <htm\n":                                            {CodeBadGateway, "bad line length"},
 		"error: invalid path '.git/config'\nfatal: unable to checkout working tree\n":                         {CodeBadGateway, "invalid path '.git/config'"},
