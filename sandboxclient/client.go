@@ -138,6 +138,7 @@ type Client struct {
 	gauge      Gauge         // likewise
 	gate       gate
 	looking    chan struct{} // holds one while somebody looks for a sandbox that makes room
+	retirement retirement
 
 	mu      sync.Mutex
 	lives   map[ID]*lifecycle // those that run, start or end

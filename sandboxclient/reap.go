@@ -231,38 +231,6 @@ func (c *Client) reconcile(ctx context.Context) {
 	c.retire(ctx, records)
 }
 
-// retire destroys what nobody has used for too long.
-func (c *Client) retire(ctx context.Context, records []Record) {
-	for _, r := range records {
-		if ctx.Err() != nil {
-			return
-		}
-		if c.opts.Retention <= 0 || time.Since(r.LastUsed) < c.opts.Retention || c.knows(r.ID) || c.sawUse(r.ID) {
-			continue
-		}
-		l := c.lifecycle(r.ID, r.Ref)
-		why := fmt.Sprintf("unused for %s", c.opts.Retention)
-		if f := l.end(why, RemoveWorkspace, func() bool { return l.link == nil }); f != nil {
-			<-f.done // bounded: a flight has a deadline
-		}
-	}
-}
-
-// see has the use of sandboxes noted: what the records said when they were listed
-// may be old by the time that the last of many is destroyed.
-func (c *Client) see(seen map[ID]bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.seen = seen
-}
-
-// sawUse says whether a sandbox was used since the reconciliation began.
-func (c *Client) sawUse(id ID) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.seen[id]
-}
-
 func (c *Client) knows(id ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
