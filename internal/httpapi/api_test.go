@@ -293,6 +293,7 @@ func TestErrors_stopping(t *testing.T) {
 	d := newDesk()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	d.Handle("GET", "/x", "app", func(c echo.Context) error {
+		c.Response().Header().Set("Location", "/executions/1")
 		cancel(ErrStopping)
 		return c.Request().Context().Err()
 	})
@@ -300,7 +301,7 @@ func TestErrors_stopping(t *testing.T) {
 	r.Host = "localhost"
 	w := httptest.NewRecorder()
 	d.ServeHTTP(w, r)
-	if w.Code != 503 || w.Body.String() != "The gateway is stopping" || w.Header().Get("Retry-After") != "5" {
+	if w.Code != 503 || w.Body.String() != "The gateway is stopping" || w.Header().Get("Retry-After") != "5" || w.Header().Get("Location") != "/executions/1" {
 		t.Errorf("%d %q %v", w.Code, w.Body, w.Header())
 	}
 }

@@ -93,7 +93,11 @@ type errorDetail struct {
 func writeFailure(c echo.Context, e *sandboxclient.Error) error {
 	status := StatusOf(e.Code)
 	header := c.Response().Header()
+	begun := header.Get("Location")
 	forgetContent(header)
+	if begun != "" && context.Cause(c.Request().Context()) == error(ErrStopping) {
+		header.Set("Location", begun) // it may go on behind our back: the client should look before it tries again
+	}
 	if retry := retryAfter(e); retry > 0 {
 		header.Set("Retry-After", strconv.Itoa(retry))
 	}
