@@ -92,13 +92,23 @@ func (c *Client) find(owner, execution string) (*Sandbox, error) {
 	defer c.executions.mu.Unlock()
 	t, ok := c.executions.byID[execution]
 	if !ok || t.ref.Owner != owner {
-		return nil, noExecution()
+		return nil, NoExecution()
 	}
 	return &Sandbox{client: c, id: t.id, ref: t.ref}, nil
 }
 
-// noExecution is the one answer for what is not there and what is not yours.
-func noExecution() *Error {
+// ExecutionApp names the app in whose sandbox an owner's execution is. Anybody
+// else's is not_found.
+func (c *Client) ExecutionApp(owner, execution string) (string, error) {
+	s, err := c.find(owner, execution)
+	if err != nil {
+		return "", err
+	}
+	return s.ref.App, nil
+}
+
+// NoExecution is the one answer for what is not there and what is not yours.
+func NoExecution() *Error {
 	return Errorf(CodeNotFound, "There is no such execution, or it ended too long ago")
 }
 
@@ -133,7 +143,7 @@ func (c *Client) atExecution(ctx context.Context, op, owner, execution string, d
 		return do(ctx, l)
 	})
 	if !found || (err != nil && CodeOf(err) == CodeNotFound) {
-		return noExecution()
+		return NoExecution()
 	}
 	return err
 }

@@ -99,7 +99,7 @@ func (h *Handler) archived(c echo.Context) (Sandbox, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	ref, err := h.Ref(httpapi.Owner(c), app, name)
+	ref, err := h.ref(c, app, name)
 	if err != nil {
 		return nil, "", err
 	}

@@ -61,7 +61,7 @@ func (h *Handler) Create(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ref, err := h.Ref(httpapi.Owner(c), o.app, o.name)
+	ref, err := h.ref(c, o.app, o.name)
 	if err != nil {
 		return err
 	}
@@ -78,9 +78,29 @@ func (h *Handler) Create(c echo.Context) error {
 	return httpapi.JSON(c, http.StatusCreated, b)
 }
 
+// ref says which sandbox an app and a name mean. One of an app that the key is
+// not for is not there.
+func (h *Handler) ref(c echo.Context, app, name string) (sandboxclient.Ref, error) {
+	ref, err := h.Ref(httpapi.Owner(c), app, name)
+	if err == nil && !httpapi.Identity(c).Reaches(ref.App) {
+		err = sandboxclient.Errorf(sandboxclient.CodeNotFound, "There is no such sandbox")
+	}
+	return ref, err
+}
+
+// find gives the backup that a request names. One of an app that the key is not
+// for is like one that is not there.
+func (h *Handler) find(c echo.Context) (backups.Backup, error) {
+	b, err := h.Shelf.Get(c.Request().Context(), httpapi.Owner(c), c.Param("id"))
+	if err == nil && !httpapi.Identity(c).Reaches(b.App) {
+		err = backups.ErrNotFound
+	}
+	return b, err
+}
+
 // Get answers GET /v1/backups/{id}.
 func (h *Handler) Get(c echo.Context) error {
-	b, err := h.Shelf.Get(c.Request().Context(), httpapi.Owner(c), c.Param("id"))
+	b, err := h.find(c)
 	if err != nil {
 		return err
 	}
@@ -89,7 +109,11 @@ func (h *Handler) Get(c echo.Context) error {
 
 // Delete answers DELETE /v1/backups/{id}.
 func (h *Handler) Delete(c echo.Context) error {
-	if err := h.Shelf.Delete(c.Request().Context(), httpapi.Owner(c), c.Param("id")); err != nil {
+	b, err := h.find(c)
+	if err != nil {
+		return err
+	}
+	if err := h.Shelf.Delete(c.Request().Context(), httpapi.Owner(c), b.ID); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
@@ -102,24 +126,23 @@ func (h *Handler) Restore(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	owner, id := httpapi.Owner(c), c.Param("id")
-	b, err := h.Shelf.Get(c.Request().Context(), owner, id)
+	b, err := h.find(c)
 	if err != nil {
 		return err
 	}
 	if target.App == "" {
 		target.App, target.Name = b.App, orDefault(target.Name, b.Name)
 	}
-	ref, err := h.Ref(owner, target.App, target.Name)
+	ref, err := h.ref(c, target.App, target.Name)
 	if err != nil {
 		return err
 	}
 	if httpapi.AcceptsEvents(c) {
 		return follow(c, "restored", func(ctx context.Context, tell backups.Progress) (any, error) {
-			return h.Keeper.Restore(ctx, id, ref, target.Dir, tell)
+			return h.Keeper.Restore(ctx, b.ID, ref, target.Dir, tell)
 		})
 	}
-	restored, err := h.Keeper.Restore(c.Request().Context(), id, ref, target.Dir, nil)
+	restored, err := h.Keeper.Restore(c.Request().Context(), b.ID, ref, target.Dir, nil)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package backups
 import (
 	"encoding/base64"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,7 +15,8 @@ import (
 )
 
 // List answers GET /v1/backups: the owner's, newest first, of ?app= and ?name=
-// where these are given, ?limit= of them, after those before ?after=.
+// where these are given, ?limit= of them, after those before ?after=. Those of apps
+// that the key is not for are left out.
 func (h *Handler) List(c echo.Context) error {
 	limit, err := httpapi.QueryNumber(c, "limit", 1, 1000, 100)
 	if err != nil {
@@ -30,6 +32,7 @@ func (h *Handler) List(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	list = slices.DeleteFunc(list, func(b backups.Backup) bool { return !httpapi.Identity(c).Reaches(b.App) })
 	if list == nil {
 		list = []backups.Backup{}
 	}

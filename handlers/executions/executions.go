@@ -24,6 +24,7 @@ type Executions interface {
 	Execution(ctx context.Context, owner, id string) (sandboxclient.Execution, error)
 	FollowExecution(ctx context.Context, owner, id string, after int64) iter.Seq2[sandboxclient.Event, error]
 	CancelExecution(ctx context.Context, owner, id string) error
+	ExecutionApp(owner, id string) (string, error)
 }
 
 // A Handler answers requests about executions.
@@ -31,6 +32,17 @@ type Handler struct{ executions Executions }
 
 // New makes a handler on the client's executions.
 func New(executions Executions) *Handler { return &Handler{executions} }
+
+// find gives the execution that a request names. One of an app that the key is
+// not for is like one that is not there.
+func (h *Handler) find(c echo.Context) (owner, id string, err error) {
+	owner, id = httpapi.Owner(c), c.Param("id")
+	app, err := h.executions.ExecutionApp(owner, id)
+	if err == nil && !httpapi.Identity(c).Reaches(app) {
+		err = sandboxclient.NoExecution()
+	}
+	return owner, id, err
+}
 
 // state is an execution as GET tells it.
 type state struct {
@@ -50,7 +62,11 @@ type state struct {
 
 // Get answers GET /executions/{id}.
 func (h *Handler) Get(c echo.Context) error {
-	x, err := h.executions.Execution(c.Request().Context(), httpapi.Owner(c), c.Param("id"))
+	owner, id, err := h.find(c)
+	if err != nil {
+		return err
+	}
+	x, err := h.executions.Execution(c.Request().Context(), owner, id)
 	if err != nil {
 		return err
 	}
@@ -79,7 +95,10 @@ func (h *Handler) Events(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	owner, id := httpapi.Owner(c), c.Param("id")
+	owner, id, err := h.find(c)
+	if err != nil {
+		return err
+	}
 	return sse.Stream(c, func(ctx context.Context) iter.Seq2[sandboxclient.Event, error] {
 		return h.executions.FollowExecution(ctx, owner, id, after)
 	})
@@ -88,7 +107,11 @@ func (h *Handler) Events(c echo.Context) error {
 // Cancel answers DELETE /executions/{id}: its whole process tree ends, which
 // its events tell.
 func (h *Handler) Cancel(c echo.Context) error {
-	if err := h.executions.CancelExecution(c.Request().Context(), httpapi.Owner(c), c.Param("id")); err != nil {
+	owner, id, err := h.find(c)
+	if err != nil {
+		return err
+	}
+	if err := h.executions.CancelExecution(c.Request().Context(), owner, id); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)

@@ -3,6 +3,7 @@ package sandboxapi
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -76,7 +77,8 @@ type page struct {
 	Next      int       `json:"next,omitempty"`
 }
 
-// List answers GET /v1/sandboxes: the last used first, a page at a time.
+// List answers GET /v1/sandboxes: the last used first, a page at a time. Those of
+// apps that the key is not for are left out.
 func (h *Sandboxes) List(c echo.Context) error {
 	limit, err := httpapi.QueryNumber(c, "limit", 1, maxPage, defaultPage)
 	if err != nil {
@@ -90,6 +92,7 @@ func (h *Sandboxes) List(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	infos = slices.DeleteFunc(infos, func(i sandboxclient.Info) bool { return !httpapi.Identity(c).Reaches(i.App) })
 	p := page{Sandboxes: []sandbox{}}
 	for _, info := range infos[min(after, len(infos)):min(after+limit, len(infos))] {
 		p.Sandboxes = append(p.Sandboxes, describe(h.inventory.Gauge(info)))
@@ -144,12 +147,16 @@ func (h *Sandboxes) Destroy(c echo.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// find opens the sandbox that the query names; one that does not exist is not_found.
+// find opens the sandbox that the query names; one that does not exist is not_found,
+// and so is one of an app that the key is not for.
 func (h *Sandboxes) find(c echo.Context) (Sandbox, error) {
 	app, hasApp := httpapi.Query(c, "app")
 	name, hasName := httpapi.Query(c, "name")
 	if !hasApp || !hasName {
 		return nil, sandboxclient.Errorf(sandboxclient.CodeInvalid, "app and name say which sandbox, as GET /v1/sandboxes lists them")
+	}
+	if !httpapi.Identity(c).Reaches(app) {
+		return nil, sandboxclient.Errorf(sandboxclient.CodeNotFound, "There is no such sandbox")
 	}
 	s := h.open(httpapi.Owner(c), app, name)
 	_, err := s.Info(c.Request().Context())

@@ -54,6 +54,7 @@ func (h *Handler) Start(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	o.request.Apps = httpapi.Identity(c).Apps
 	asJSON := httpapi.Prefers(c, "application/json", "text/event-stream")
 	if asJSON && o.cancelOnLeave {
 		return invalid("onDisconnect=cancel makes no sense with a JSON answer, which nobody watches")

@@ -8,12 +8,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
+	"sandgate/internal/identity"
 	"sandgate/internal/runlog"
 	"sandgate/internal/runs"
 	"sandgate/sandboxclient"
@@ -129,6 +131,17 @@ func TestStart_refusesWhatItDoesNotUnderstand(t *testing.T) {
 		if !ok || !strings.Contains(e.Message, words) {
 			t.Errorf("%.40q: %v, want %q", body, err, words)
 		}
+	}
+}
+
+// Backups of other apps than those that the key is for are no base of a run.
+func TestStart_passesOnWhatTheKeyIsFor(t *testing.T) {
+	var got runs.Request
+	f := &fake{start: func(r runs.Request) (runs.Summary, error) { got = r; return runs.Summary{ID: "r"}, nil }}
+	ctx := identity.With(t.Context(), identity.Identity{Owner: "alice", Apps: []string{App}})
+	_, err := serveContext(ctx, f, http.MethodPost, "/tests", `{"restore":"b"}`, "Accept", "application/json")
+	if err != nil || !slices.Equal(got.Apps, []string{App}) {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,6 +74,9 @@ func (e *Engine) findBackup(ctx context.Context, owner string, req Request) erro
 		return nil
 	}
 	b, err := e.opts.Backups.Get(ctx, owner, req.Restore)
+	if err == nil && len(req.Apps) > 0 && !slices.Contains(req.Apps, b.App) {
+		return backups.ErrNotFound
+	}
 	if err == nil && !b.ExpiresAt.After(time.Now()) {
 		err = sandboxclient.Errorf(sandboxclient.CodeNotFound, "The backup expired at %s", b.ExpiresAt.Format(time.RFC3339))
 	}

@@ -150,6 +150,7 @@ func TestRestore_refused(t *testing.T) {
 	w, s := newWorld(t), newShelf()
 	s.kept["others"] = backups.Backup{ID: "others", Owner: "bob", ExpiresAt: time.Now().Add(time.Hour)}
 	s.kept["expired"] = backups.Backup{ID: "expired", Owner: owner, ExpiresAt: time.Now()}
+	s.kept["notebook's"] = backups.Backup{ID: "notebook's", Owner: owner, App: "notebook", ExpiresAt: time.Now().Add(time.Hour)}
 	e := w.engine(s.use)
 	for _, c := range []struct {
 		req  Request
@@ -157,6 +158,7 @@ func TestRestore_refused(t *testing.T) {
 	}{
 		{Request{Restore: "none"}, sandboxclient.CodeNotFound},
 		{Request{Restore: "others"}, sandboxclient.CodeNotFound},
+		{Request{Restore: "notebook's", Apps: []string{App}}, sandboxclient.CodeNotFound},
 		{Request{Restore: "expired"}, sandboxclient.CodeNotFound},
 		{Request{Restore: "expired", Repository: repository}, sandboxclient.CodeInvalid},
 		{Request{Restore: "expired", Ref: "main"}, sandboxclient.CodeInvalid},

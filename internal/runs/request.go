@@ -37,6 +37,8 @@ type Request struct {
 
 	Backup  *Keep  // what is kept of the prepared directory; nil: nothing
 	Restore string // the id of the backup that takes the place of the repository
+	// Apps are those whose backups may be restored; none: all.
+	Apps []string
 }
 
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
