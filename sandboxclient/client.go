@@ -124,20 +124,23 @@ func orDefault[T comparable](value, otherwise T) T {
 type Client struct {
 	opts Options
 
+	// The powers that the driver has; nil: it lacks one.
+	describer  Describer
+	roomer     Roomer
+	syncer     Syncer
+	egresser   Egresser
+	gauge      Gauge
+	hibernator Hibernator
+	templater  Templater
+	assigner   Assigner
+
 	executions executions
 	arrivals   arrivals
+
 	census     *census
-	describer  Describer     // nil: the driver lacks the power
-	roomer     Roomer        // likewise
-	syncer     Syncer        // likewise
-	egresser   Egresser      // likewise
-	hibernator Hibernator    // likewise
-	templater  Templater     // likewise
-	assigner   Assigner      // likewise
-	refill     chan struct{} // holds one when the pool lacks a sandbox
-	gauge      Gauge         // likewise
 	gate       gate
 	looking    chan struct{} // holds one while somebody looks for a sandbox that makes room
+	refill     chan struct{} // holds one when the pool lacks a sandbox
 	retirement retirement
 
 	mu      sync.Mutex
@@ -163,9 +166,11 @@ func New(opts Options) *Client {
 		hibernator, templater, assigner = nil, nil, nil
 	}
 	return &Client{
-		opts: opts, lives: make(map[ID]*lifecycle), census: newCensus(opts),
-		describer: describer, roomer: roomer, syncer: syncer, egresser: egresser, hibernator: hibernator, templater: templater, assigner: assigner, gauge: gauge,
-		refill: make(chan struct{}, 1), looking: make(chan struct{}, 1),
+		opts:      opts,
+		describer: describer, roomer: roomer, syncer: syncer, egresser: egresser, gauge: gauge,
+		hibernator: hibernator, templater: templater, assigner: assigner,
+		census: newCensus(opts), looking: make(chan struct{}, 1), refill: make(chan struct{}, 1),
+		lives: make(map[ID]*lifecycle),
 	}
 }
 

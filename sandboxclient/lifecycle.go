@@ -65,7 +65,7 @@ func (c *Client) leaseRunning(id ID) *lease {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.lease()
+	return l.leaseLocked()
 }
 
 // all gives the entries of this moment.
@@ -93,8 +93,8 @@ type lease struct {
 	once sync.Once
 }
 
-// lease gives one if the sandbox runs, else nil; l.mu is held.
-func (l *lifecycle) lease() *lease {
+// leaseLocked gives a lease if the sandbox runs, else nil; l.mu is held.
+func (l *lifecycle) leaseLocked() *lease {
 	if l.link == nil {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (l *lifecycle) enter() (*lease, *flight) {
 	case l.retired:
 		return nil, nil
 	case l.link != nil:
-		return l.lease(), nil
+		return l.leaseLocked(), nil
 	case l.flight == nil:
 		l.fly(&flight{}, l.start)
 	}
@@ -166,7 +166,7 @@ func (l *lifecycle) await(ctx context.Context, f *flight) (*lease, error) {
 	if f.err != nil && !f.ends {
 		return nil, f.err
 	}
-	return l.lease(), nil
+	return l.leaseLocked(), nil
 }
 
 // fly begins a flight; l.mu is held. Its goroutine ends with the flight.
