@@ -40,6 +40,14 @@ func (c *census) found(id ID, ref Ref) {
 	c.existing[id] = ref
 }
 
+// has says whether a sandbox exists.
+func (c *census) has(id ID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, ok := c.existing[id]
+	return ok
+}
+
 // gone forgets a sandbox whose workspace is removed.
 func (c *census) gone(id ID) {
 	c.mu.Lock()

@@ -87,9 +87,15 @@ func TestMaxExisting_countsWorkspaces(t *testing.T) {
 		if _, err := b.RunCode(t.Context(), "x", RunOptions{}); CodeOf(err) != CodeExhausted {
 			t.Error(err)
 		}
+		if !a.Exists() || b.Exists() {
+			t.Errorf("what was kept exists: %v; what was refused: %v", a.Exists(), b.Exists())
+		}
 		mustRun(t, a, "x")
 		if err := a.Destroy(t.Context(), RemoveWorkspace); err != nil {
 			t.Fatal(err)
+		}
+		if a.Exists() {
+			t.Error("what was removed exists")
 		}
 		mustRun(t, b, "x")
 	})

@@ -132,6 +132,9 @@ func (s *Sandbox) record(ctx context.Context) (Record, error) {
 	return records[0], nil
 }
 
+// Exists says whether the sandbox has a workspace, or is about to, without touching it.
+func (s *Sandbox) Exists() bool { return s.client.census.has(s.id) }
+
 // State tells where the sandbox is in its life, without touching it.
 func (s *Sandbox) State() string {
 	return s.client.info(Record{ID: s.id, Ref: s.ref}).State

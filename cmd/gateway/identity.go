@@ -89,12 +89,12 @@ func openAPI(cfg Config, s opened, log *slog.Logger, registry prometheus.Registe
 
 // allRoutes lists every route of the apps' address but the pages'.
 func allRoutes(cfg Config, s opened, d door) []route {
-	return slices.Concat(
+	return whatExists(slices.Concat(
 		routes(s.client, s.runs, cfg, s.proof.document),
 		backupRoutes(s.client, s.backups, cfg),
 		shareRoutes(s, d, cfg),
 		sessionRoutes(d),
-	)
+	), s.exists)
 }
 
 // openAudit opens the audit log, if there is to be one.

@@ -105,6 +105,9 @@ type opened struct {
 	backups *backups.Engine
 }
 
+// exists says whether there is a sandbox.
+func (o opened) exists(ref sandboxclient.Ref) bool { return o.client.Sandbox(ref).Exists() }
+
 // openClient opens what sandboxes need, from the state directory up,
 // proves their isolation and takes over what an earlier gateway left. The function it returns ends the
 // sandboxes and gives everything back.

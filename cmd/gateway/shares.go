@@ -34,6 +34,7 @@ type linked struct {
 	sharer *identity.Sharer
 	keys   keyChecker
 	take   func(owner string, header http.Header) error // counts a request on an owner's account
+	exists func(sandboxclient.Ref) bool
 	tests  *testrunner.Handler
 	files  *files.Handler
 	open   func(owner string) stater
@@ -46,6 +47,7 @@ func shareRoutes(s opened, d door, cfg Config) []route {
 		sharer: sharer,
 		keys:   d,
 		take:   s.quotas.TakeFor,
+		exists: s.exists,
 		tests:  testrunner.New(s.runs, s.runs),
 		files: files.New(func(owner, name string) files.Sandbox {
 			return s.client.Sandbox(sandboxclient.Ref{Owner: owner, App: files.App, Name: name})
@@ -127,6 +129,9 @@ func (l linked) run(c echo.Context, share identity.Share, rest string) error {
 
 // file answers with a file or a directory.
 func (l linked) file(c echo.Context, share identity.Share, rest string) error {
+	if ref, _ := workspaceRef(c); !l.exists(ref) { // whoever looks has none made
+		return nothingThere()
+	}
 	if rest != "" {
 		if share.Kind != identity.ShareDir {
 			return nothingThere()
