@@ -103,6 +103,13 @@ func (d *dozing) wasRemoved(id ID) bool {
 	return d.removed[id]
 }
 
+// die ends a sandbox behind everybody's back.
+func (d *dozing) die(id ID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.boxes[id].kill()
+}
+
 func (b *engineBox) alive() bool {
 	select {
 	case <-b.gone:

@@ -41,6 +41,24 @@ func TestPressure_whatCannotSleepKeepsItsVariables(t *testing.T) {
 	})
 }
 
+// TestPressure_theDeadHoldNoPlaces: one that dies while nobody uses it is found out
+// when others need its place, and at the latest when it is to sleep.
+func TestPressure_theDeadHoldNoPlaces(t *testing.T) {
+	dreaming(t, Options{MaxRunning: 2}, func(t *testing.T, c *Client, d *dozing, _ *memory) {
+		for _, name := range []string{"a", "b"} {
+			mustRun(t, c.Sandbox(book(name)), "inc")
+			d.die(c.Sandbox(book(name)).id)
+		}
+		d.refuse = true
+		mustRun(t, c.Sandbox(book("c")), "inc")
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if got := c.Sandbox(book("b")).State(); got != StateStopped {
+			t.Errorf("a dead one is %s", got)
+		}
+	})
+}
+
 func TestPressure_theRoomIsMeasuredOnceForAll(t *testing.T) {
 	dreaming(t, Options{MaxMemory: 2 * freshBytes}, func(t *testing.T, c *Client, d *dozing, _ *memory) {
 		d.usage = 2 * freshBytes

@@ -272,6 +272,10 @@ func (c *Client) stillWorks(ctx context.Context, l *lifecycle) bool {
 		return false
 	}
 	silent := ctx.Err() == nil && l.tooSilent(link, err)
+	if errors.Is(err, ErrGone) { // nobody would use one that is dead and idle, and so find out
+		l.lost(link, "it died while it was idle")
+		return true
+	}
 	if err != nil {
 		return !silent && !l.canSleep()
 	}
