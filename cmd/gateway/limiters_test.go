@@ -1,7 +1,11 @@
 package main
 
 import (
+	"errors"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,5 +94,44 @@ func TestLimiters_visitorsLeaveTheDoorOpen(t *testing.T) {
 	close(leave)
 	if got := <-visit; got != 204 {
 		t.Errorf("the visit: %d", got)
+	}
+}
+
+// However many send a key slowly, whoever has one gets in.
+func TestLimiters_halfAKeyHoldsNothing(t *testing.T) {
+	cfg := defaults()
+	cfg.MaxRequests, cfg.QueueTime = 1, time.Nanosecond
+	registry := prometheus.NewRegistry()
+	api := httpapi.New(httpapi.Options{Logger: quiet, Registry: registry, Guard: httpapi.NewGuard(nil)})
+	all := sessionRoutes(nil)
+	var got string
+	for i := range all {
+		all[i].handler = func(c echo.Context) error {
+			body, err := httpapi.ReadBody(c, 100)
+			got = string(body)
+			return errors.Join(err, c.NoContent(http.StatusNoContent))
+		}
+	}
+	mount(api, all, newLimiters(cfg, registry))
+	sign := func(body io.Reader) int {
+		r := httptest.NewRequest("POST", "/v1/session", body)
+		r.Host = "localhost"
+		w := httptest.NewRecorder()
+		api.ServeHTTP(w, r)
+		return w.Code
+	}
+	half, rest := io.Pipe()
+	slow := make(chan int)
+	go func() { slow <- sign(half) }()
+	_, _ = rest.Write([]byte("sg_"))
+	if status := sign(strings.NewReader("sg_whole")); status != 204 || got != "sg_whole" {
+		t.Errorf("beside half a key: %d, %q", status, got)
+	}
+	_ = rest.Close()
+	if status := <-slow; status != 204 || got != "sg_" {
+		t.Errorf("half a key: %d, %q", status, got)
+	}
+	if status := sign(strings.NewReader(strings.Repeat("x", 5<<10))); status != 413 {
+		t.Errorf("too much: %d", status)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"sandgate/handlers/notebook"
 	"sandgate/handlers/sandboxapi"
 	"sandgate/handlers/search"
+	"sandgate/handlers/session"
 	"sandgate/handlers/testrunner"
 	"sandgate/internal/httpapi"
 	"sandgate/internal/runs"
@@ -87,14 +88,18 @@ func routes(client *sandboxclient.Client, engine *runs.Engine, cfg Config, capab
 
 // mount gives the API its routes, and the list of them at the root. None takes
 // a query parameter that the list does not name. Only what enters or visits is public.
+// Where anybody may enter, a slot is for those who have sent their whole key.
 func mount(api *httpapi.API, all []route, limits limiters) {
 	api.Public("GET", "/", "", httpapi.OnlyQuery(nil, root(all)))
 	for _, r := range all {
-		add := api.Handle
+		add, handler := api.Handle, limits[r.kind].Admit(r.handler)
 		if r.kind == entering || r.kind == visiting {
 			add = api.Public
 		}
-		add(r.method, r.path, r.app, httpapi.OnlyQuery(r.parameters(), limits[r.kind].Admit(r.handler)))
+		if r.kind == entering {
+			handler = httpapi.ReadFirst(session.MaxBody, handler)
+		}
+		add(r.method, r.path, r.app, httpapi.OnlyQuery(r.parameters(), handler))
 	}
 }
 

@@ -16,8 +16,8 @@ import (
 // App is the name under which sessions are known.
 const App = "session"
 
-// maxBody bounds what brings a key.
-const maxBody = 4 << 10
+// MaxBody bounds what brings a key.
+const MaxBody = 4 << 10
 
 // Door lets browsers in that show a key, and out again.
 type Door interface {
@@ -52,7 +52,7 @@ func (h *Handler) Get(c echo.Context) error {
 // SignIn answers POST /v1/session: the body is a key, or {"key"}, and the answer
 // brings the cookie of a new session.
 func (h *Handler) SignIn(c echo.Context) error {
-	body, err := httpapi.ReadBody(c, maxBody)
+	body, err := httpapi.ReadBody(c, MaxBody)
 	if err != nil {
 		return err
 	}

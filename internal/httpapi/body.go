@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -119,4 +120,18 @@ func ReadBody(c echo.Context, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	return io.ReadAll(body)
+}
+
+// ReadFirst reads the body, of at most limit bytes, before next is asked for
+// anything. It is for bodies so small that a slot is worth more than they are:
+// whoever sends one slowly holds none.
+func ReadFirst(limit int64, next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		body, err := ReadBody(c, limit)
+		if err != nil {
+			return err
+		}
+		c.Request().Body = io.NopCloser(bytes.NewReader(body))
+		return next(c)
+	}
 }
