@@ -66,3 +66,11 @@ func TestCheck(t *testing.T) {
 		}
 	}
 }
+
+// Links that keys made end where keys are not asked for; those made there do not.
+func TestAnybody_knowsNoKeys(t *testing.T) {
+	refused(t, Anybody{}.CheckKey(t.Context(), "abcd2345"), sandboxclient.CodeUnauthenticated)
+	if err := (Anybody{}).CheckKey(t.Context(), ""); err != nil {
+		t.Error(err)
+	}
+}
