@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -47,8 +48,24 @@ type objectStore interface {
 	Close() error
 }
 
-// openObjects opens the store that the configuration names.
-func openObjects(ctx context.Context, cfg Config) (objectStore, error) {
+// openObjects opens the store that the configuration names, if it belongs to the
+// database.
+func openObjects(ctx context.Context, cfg Config, records *store.Store) (objectStore, error) {
+	kept, err := openStore(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	id, err := records.ID(ctx)
+	if err == nil {
+		err = claimObjects(ctx, kept, id)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open objects: %w", err), kept.Close())
+	}
+	return kept, nil
+}
+
+func openStore(ctx context.Context, cfg Config) (objectStore, error) {
 	if !objects.IsS3(cfg.Objects) {
 		kept, err := objects.Open(cfg.objects())
 		if err != nil {

@@ -163,7 +163,7 @@ func openClient(ctx context.Context, cfg Config, log *slog.Logger, registry prom
 		return opened{}, nil, fmt.Errorf("take over what an earlier gateway left: %w", err)
 	}
 	undo.add(reap(client))
-	kept, err := openObjects(ctx, cfg)
+	kept, err := openObjects(ctx, cfg, records)
 	if err != nil {
 		return opened{}, nil, err
 	}
