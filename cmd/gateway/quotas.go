@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -14,7 +15,6 @@ import (
 	"sandgate/handlers/testrunner"
 	"sandgate/internal/httpapi"
 	"sandgate/internal/quota"
-	"sandgate/internal/recent"
 	"sandgate/sandboxclient"
 )
 
@@ -119,23 +119,18 @@ func awaitEnd(ctx context.Context, executions executionBook, owner, id string) {
 
 // starts lets each owner start one run at a time, so that whoever is counted has
 // been written down.
-type starts struct {
-	turns *recent.Map[string, chan struct{}] // by owner; who starts a run has put something in
-}
+type starts struct{ turns *quota.Turns }
 
-func newStarts() starts { return starts{recent.New[string, chan struct{}](10_000)} }
+func newStarts() starts { return starts{quota.NewTurns(math.MaxInt, 1)} }
 
 // starting counts an owner's runs before it starts another.
 func (s starts) starting(book *quota.Book, runs runCounter, next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		ctx, owner := c.Request().Context(), httpapi.Owner(c)
-		turn := s.turns.GetOr(owner, func() chan struct{} { return make(chan struct{}, 1) })
-		select {
-		case turn <- struct{}{}:
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := s.turns.Enter(ctx, owner); err != nil {
+			return err
 		}
-		leave := sync.OnceFunc(func() { <-turn })
+		leave := sync.OnceFunc(func() { s.turns.Leave(owner) })
 		defer leave()
 		has, err := runs.CountUnfinishedRuns(ctx, owner)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -12,6 +13,8 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"sandgate/internal/httpapi"
+	"sandgate/internal/identity"
 	"sandgate/internal/quota"
 	"sandgate/sandboxclient"
 )
@@ -91,6 +94,51 @@ func TestAwaitEnd_missing(t *testing.T) {
 		awaitEnd(ctx, executions, "alice", "x")
 		if waited := time.Since(began); waited < time.Minute {
 			t.Errorf("waited %v", waited)
+		}
+	})
+}
+
+// noRuns counts none, and tells that it was asked.
+type noRuns chan string
+
+func (n noRuns) CountUnfinishedRuns(_ context.Context, owner string) (int, error) {
+	n <- owner
+	return 0, nil
+}
+
+// An owner starts one run at a time however many others start theirs meanwhile,
+// who wait for nobody.
+func TestStarting_oneAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		book, starts, asked := quota.NewBook(nil, prometheus.NewRegistry()), newStarts(), make(noRuns, 1)
+		begun := make(chan bool)
+		start := func(owner string, wait bool) {
+			c := echo.New().NewContext(httptest.NewRequest("POST", "/tests", nil), httptest.NewRecorder())
+			httpapi.Become(c, identity.Identity{Owner: owner})
+			err := starts.starting(book, asked, func(c echo.Context) error {
+				if wait {
+					<-begun
+				}
+				return c.NoContent(http.StatusNoContent)
+			})(c)
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		go start("alice", true)
+		<-asked
+		for i := range 20_000 {
+			start(strconv.Itoa(i), false)
+			<-asked
+		}
+		go start("alice", false)
+		synctest.Wait()
+		if len(asked) != 0 {
+			t.Error("two at once")
+		}
+		close(begun)
+		if owner := <-asked; owner != "alice" {
+			t.Errorf("asked for %s", owner)
 		}
 	})
 }

@@ -16,7 +16,8 @@ import (
 	"sandgate/sandboxclient"
 )
 
-// maxAccounts bounds the owners that are counted at once.
+// maxAccounts bounds the owners whose requests are counted; who has something at
+// work is counted however many they are.
 const maxAccounts = 10_000
 
 // A Book keeps the accounts of owners.
@@ -24,14 +25,16 @@ type Book struct {
 	classes  Classes
 	accounts *recent.Map[string, *account]
 	refused  *prometheus.CounterVec
+
+	mu         sync.Mutex
+	executions map[string]int // at work, by owner; no entry for those without any
 }
 
 // An account is what the book knows of one owner.
 type account struct {
-	mu         sync.Mutex
-	class      string        // of the key that was used last
-	requests   *rate.Limiter // at the rate of the class; nil: of none that has one
-	executions int
+	mu       sync.Mutex
+	class    string        // of the key that was used last
+	requests *rate.Limiter // at the rate of the class; nil: of none that has one
 }
 
 // NewBook makes a book of classes that tells its registry what it refuses.
@@ -43,6 +46,7 @@ func NewBook(classes Classes, registry prometheus.Registerer) *Book {
 			Name: "sandgate_quota_refused_total",
 			Help: "What owners were refused because they had as much as they may, by class and limit.",
 		}, []string{"class", "limit"}),
+		executions: map[string]int{},
 	}
 	registry.MustRegister(b.refused)
 	return b
@@ -125,18 +129,22 @@ func (b *Book) join(a *account, class string) (Limits, *rate.Limiter) {
 // tells of its end.
 func (b *Book) Begin(owner string) (end func(), err error) {
 	limits, _ := b.limits(owner)
-	a := b.account(owner)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if limits.Executions > 0 && a.executions >= limits.Executions {
-		return nil, b.refuseLocked(a, "executions", time.Second, "As many runs and cells of yours are at work already as may be, %d", a.executions)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if has := b.executions[owner]; limits.Executions > 0 && has >= limits.Executions {
+		return nil, b.refuse(b.account(owner), "executions", time.Second, "As many runs and cells of yours are at work already as may be, %d", has)
 	}
-	a.executions++
-	return sync.OnceFunc(func() {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.executions--
-	}), nil
+	b.executions[owner]++
+	return sync.OnceFunc(func() { b.end(owner) }), nil
+}
+
+// end counts an execution of an owner less.
+func (b *Book) end(owner string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.executions[owner]--; b.executions[owner] == 0 {
+		delete(b.executions, owner)
+	}
 }
 
 // Runs refuses an owner who has that many test runs one more, if need be.
@@ -186,15 +194,11 @@ func (b *Book) Share(owner string) sandboxclient.Share {
 	return sandboxclient.Share{Existing: limits.Sandboxes, Running: limits.Running, DiskBytes: limits.Disk}
 }
 
+// refuse counts and words a refusal.
 func (b *Book) refuse(a *account, limit string, retry time.Duration, format string, args ...any) error {
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	return b.refuseLocked(a, limit, retry, format, args...)
-}
-
-// refuseLocked counts and words a refusal; a.mu is held.
-func (b *Book) refuseLocked(a *account, limit string, retry time.Duration, format string, args ...any) error {
 	class := a.class
+	a.mu.Unlock()
 	if _, ok := b.classes[class]; !ok {
 		class = Default
 	}

@@ -3,6 +3,7 @@ package quota
 import (
 	"math"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -157,6 +158,30 @@ func TestBegin(t *testing.T) {
 	}
 	if _, err := b.Begin("alice"); err == nil {
 		t.Error("one too many")
+	}
+}
+
+// What is at work is counted however many others come meanwhile, and takes no
+// room when it has ended.
+func TestBegin_isNotForgotten(t *testing.T) {
+	b, _ := book(t, "default.executions=1")
+	end, err := b.Begin("alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 * maxAccounts {
+		done, err := b.Begin(strconv.Itoa(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		done()
+	}
+	if _, err := b.Begin("alice"); err == nil {
+		t.Error("she was forgotten")
+	}
+	end()
+	if len(b.executions) != 0 {
+		t.Errorf("%d are counted", len(b.executions))
 	}
 }
 
