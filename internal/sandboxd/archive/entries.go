@@ -35,7 +35,7 @@ type journal struct {
 
 // hidden says whether an entry at the top of the workspace is not part of it.
 func hidden(name string) bool {
-	return strings.HasPrefix(name, workspace.Temporary) || name == "lost+found"
+	return strings.HasPrefix(name, workspace.Temporary)
 }
 
 // placeEntries replaces all of the workspace.

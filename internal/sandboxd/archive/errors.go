@@ -24,6 +24,8 @@ func explain(err error) error {
 		return fail(wire.CodeConflict, "The path is not a directory")
 	case errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.EXDEV):
 		return fail(wire.CodeInvalid, "The path leads out of /workspace, or through too many links.")
+	case errors.Is(err, syscall.ENAMETOOLONG):
+		return fail(wire.CodeInvalid, "A name in the archive is longer than a file's may be, 255 bytes")
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return fail(wire.CodeNoSpace, "No space is left in /workspace: a restore needs room for the new files beside the old ones")
 	case errors.Is(err, syscall.EROFS):

@@ -42,6 +42,7 @@ func TestRestore_refusesHostileArchives(t *testing.T) {
 		"device":                makeTar(t, entry{"d", tar.TypeChar, "", 0}),
 		"block device":          makeTar(t, entry{"d", tar.TypeBlock, "", 0}),
 		"fifo":                  makeTar(t, entry{"f", tar.TypeFifo, "", 0}),
+		"a name of 256 bytes":   makeTar(t, entry{strings.Repeat("n", 256), tar.TypeReg, "x", 0}),
 		"our own names":         makeTar(t, entry{".sandgate-x", tar.TypeReg, "x", 0}),
 		"top is a file":         makeTar(t, entry{".", tar.TypeReg, "x", 0}),
 		"too deep":              makeTar(t, entry{long, tar.TypeReg, "x", 0}),

@@ -189,3 +189,20 @@ func TestPack_nameTooLong(t *testing.T) {
 	_, err = s.Pack(t.Context(), io.Discard)
 	wantCode(t, err, wire.CodeInvalid)
 }
+
+// A directory of that name is the user's like any other: a new file system's own
+// is removed before anybody sees it.
+func TestReplica_ofLostAndFound(t *testing.T) {
+	r := newRig(t)
+	r.put("lost+found/file", "packed")
+	archive, info := r.pack(".", Options{})
+	r.put("lost+found/file", "later")
+	r.put("lost+found/other", "later")
+	if back := r.restore(".", archive); back.Files != info.Files {
+		t.Errorf("%d files of %d", back.Files, info.Files)
+	}
+	again, _ := r.pack(".", Options{})
+	if !bytes.Equal(again, archive) {
+		t.Errorf("it is another one: %v", describe(t, r.dir))
+	}
+}

@@ -34,6 +34,7 @@ type unpacker struct {
 	ctx     context.Context
 	archive *Archiver
 	tar     *tar.Reader
+	ending  *ending // of the tar
 	tree    tree
 	foreign bool // links must stay in the archive
 	most    int64
@@ -49,8 +50,9 @@ func (a *Archiver) unpack(ctx context.Context, in directory, name string, body i
 		return wire.ArchiveInfo{}, malformed(err)
 	}
 	defer closeContent()
+	end := &ending{r: content}
 	u := unpacker{
-		ctx: ctx, archive: a, tar: tar.NewReader(content), foreign: o.Foreign,
+		ctx: ctx, archive: a, tar: tar.NewReader(end), ending: end, foreign: o.Foreign,
 		most: bound(o.MaxBytes), buf: make([]byte, copyBuffer),
 	}
 	err = u.tree.plant(in, name, a.uid, a.gid)
@@ -84,7 +86,7 @@ func (u *unpacker) all() error {
 			return err
 		}
 		h, err := u.tar.Next()
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) && u.ending.seen() {
 			return nil
 		}
 		if err != nil {
@@ -95,6 +97,9 @@ func (u *unpacker) all() error {
 		}
 		if err := u.entry(h); err != nil {
 			return err
+		}
+		if err := u.ending.entry(u.tar); err != nil {
+			return malformed(err)
 		}
 	}
 }
