@@ -165,6 +165,9 @@ func (d *Driver) makeTemplate(ctx context.Context, spec sandboxclient.Spec) erro
 		return err
 	}
 	err = d.write(ctx, spec.ID, written, m, files, false)
+	if err == nil { // it ended as it was to: nobody needs to mourn
+		err = os.Remove(filepath.Join(d.layout.bundle(spec.ID), recordName))
+	}
 	if err == nil {
 		err = syncTemplate(written)
 	}
