@@ -89,6 +89,10 @@ func readKey(dir string) ([]byte, error) {
 	path := filepath.Join(dir, "key")
 	key, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
+		if left, _ := filepath.Glob(filepath.Join(dir, "sandboxes", "*")); len(left) > 0 {
+			return nil, fmt.Errorf("%s is missing, and without it nobody's workspace can be found: put it back, or remove %s to begin anew",
+				path, filepath.Join(dir, "sandboxes"))
+		}
 		return makeKey(path)
 	}
 	if err != nil {

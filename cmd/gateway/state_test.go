@@ -63,7 +63,14 @@ func TestState_refuses(t *testing.T) {
 	if err := os.Chmod(damaged, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{open: "is open to others (mode 0755)", damaged: "is damaged: it has 5 bytes, not 32"} {
+	keyless := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(keyless, "sandboxes", "abc"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(keyless, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{keyless: "key is missing", open: "is open to others (mode 0755)", damaged: "is damaged: it has 5 bytes, not 32"} {
 		if _, err := openState(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
