@@ -82,7 +82,8 @@ func executing(ctx context.Context, book *quota.Book, executions executionBook, 
 		}
 		defer func() {
 			id, begun := strings.CutPrefix(c.Response().Header().Get("Location"), "/executions/")
-			if policy, _ := httpapi.Query(c, "onDisconnect"); policy != "continue" || !begun {
+			left := c.Request().Context().Err() != nil
+			if policy, _ := httpapi.Query(c, "onDisconnect"); policy != "continue" || !begun || !left {
 				end()
 				return
 			}

@@ -39,13 +39,15 @@ func TestExecuting_countsWhatWasLeft(t *testing.T) {
 	for _, tc := range []struct {
 		query, location string
 		running         bool
+		left            bool
 		counted         bool // after the request
 	}{
-		{"?onDisconnect=continue", "/executions/x", true, true},
-		{"?onDisconnect=continue", "/executions/x", false, false},
-		{"?onDisconnect=continue", "", true, false}, // it was refused
-		{"?onDisconnect=cancel", "/executions/x", true, false},
-		{"", "/executions/x", true, false},
+		{"?onDisconnect=continue", "/executions/x", true, true, true},
+		{"?onDisconnect=continue", "/executions/x", true, false, false}, // its end was told
+		{"?onDisconnect=continue", "/executions/x", false, true, false},
+		{"?onDisconnect=continue", "", true, true, false}, // it was refused
+		{"?onDisconnect=cancel", "/executions/x", true, true, false},
+		{"", "/executions/x", true, true, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			classes, _ := quota.Parse([]string{"default.executions=1"})
@@ -53,9 +55,15 @@ func TestExecuting_countsWhatWasLeft(t *testing.T) {
 			executions := new(atWork)
 			executions.Store("x", tc.running)
 			post := func() error {
-				c := echo.New().NewContext(httptest.NewRequest("POST", "/run"+tc.query, nil), httptest.NewRecorder())
+				ctx, leave := context.WithCancel(t.Context())
+				defer leave()
+				r := httptest.NewRequestWithContext(ctx, "POST", "/run"+tc.query, nil)
+				c := echo.New().NewContext(r, httptest.NewRecorder())
 				return executing(t.Context(), book, executions, func(c echo.Context) error {
 					c.Response().Header().Set("Location", tc.location)
+					if tc.left {
+						leave()
+					}
 					return c.NoContent(http.StatusNoContent)
 				})(c)
 			}
