@@ -22,6 +22,10 @@ type retirement struct {
 // holds up all.
 const retireTime = time.Hour
 
+// doubtful is how many expire at once where it is no ordinary forgetting: who has
+// two notebooks has forgotten both before long.
+const doubtful = 10
+
 // retire destroys what nobody has used for too long, the longest unused first.
 func (c *Client) retire(ctx context.Context, records []Record) {
 	expired := slices.DeleteFunc(slices.Clone(records), func(r Record) bool { return !c.hasExpired(r) })
@@ -50,7 +54,7 @@ func (c *Client) hasExpired(r Record) bool {
 // would take a tenth of Options.Retention, and a few no more than an hour each.
 func (c *Client) mayRetire(expired, all int) int {
 	now, tenth := time.Now(), c.opts.Retention/10
-	doubts := 2*expired > all
+	doubts := expired >= doubtful && 2*expired > all
 	if doubts && !c.retirement.doubts {
 		c.opts.Logger.Error("more than half of all sandboxes have expired: is the clock right? They are destroyed slowly, oldest first",
 			"expired", expired, "sandboxes", all, "retention", c.opts.Retention)
