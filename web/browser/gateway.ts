@@ -46,8 +46,16 @@ export class Gateway {
 
   /** Makes a key for an owner, while it runs. */
   key(owner: string): string {
-    const args = ["keys", "--state-dir", join(this.dir, "state"), "create", "--owner", owner];
-    return execFileSync(binary, args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+    return this.keys("create", "--owner", owner);
+  }
+
+  revoke(key: string): void {
+    this.keys("revoke", key);
+  }
+
+  private keys(...args: string[]): string {
+    const all = ["keys", "--state-dir", join(this.dir, "state"), ...args];
+    return execFileSync(binary, all, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
   }
 
   async remove(): Promise<void> {

@@ -1,12 +1,12 @@
 import { expect, test as base } from "@playwright/test";
 
 import { Gateway } from "./gateway";
-import { accessible, picture } from "./test";
+import { accessible, picture, type } from "./test";
 
 const test = base.extend<object, { keyed: Gateway }>({
   keyed: [
     async ({}, use) => {
-      const gateway = new Gateway(["--auth", "keys"]);
+      const gateway = new Gateway(["--auth", "keys", "--quota", "default.sandboxes=1"]);
       await gateway.start();
       await use(gateway);
       await gateway.remove();
@@ -60,6 +60,29 @@ test("shows nobody what another visitor typed", async ({ page, keyed }) => {
     await expect(page.getByRole("dialog", { name: "Sign in" })).toBeVisible();
     await expect(editor).not.toContainText(/hers|his/);
   }
+});
+
+test("says why it refuses, and asks anew when a key was revoked", async ({ page, keyed }) => {
+  const key = keyed.key("erin");
+  await page.goto("/app/run");
+  await page.getByLabel("Your key for this gateway").fill(key);
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("button", { name: "Sign out erin" }).first()).toBeVisible();
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await expect(page.locator(".badge.good")).toContainText("done");
+
+  const said = page.locator(".note.bad");
+  await page.goto("/app/notebooks/another");
+  await type(page, "Code of cell 1", "1");
+  await page.keyboard.press("ControlOrMeta+Enter");
+  await expect(said).toContainText("sandboxes"); // of which one is what the quota gives
+  await expect(said).not.toContainText("The gateway answered");
+  await picture(page, "refused");
+
+  keyed.revoke(key);
+  await page.getByRole("button", { name: "Run cell 1" }).click();
+  await expect(page.getByRole("dialog", { name: "Sign in" })).toBeVisible();
+  await expect(said).not.toContainText("The gateway answered");
 });
 
 test.describe("another origin", () => {

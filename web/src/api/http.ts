@@ -68,11 +68,21 @@ async function send(path: string, init: Init): Promise<Response> {
 
 async function failure(response: Response): Promise<ApiError> {
   const retryAfter = Number(response.headers.get("Retry-After")) || undefined;
+  const id = response.headers.get("X-Request-Id") ?? undefined;
+  const text = await response.text().catch(() => "");
+  const { message, code = "unknown", requestId = id } = told(response, text);
+  return new ApiError(message || `The gateway answered ${response.status}`, code, response.status, requestId, retryAfter);
+}
+
+type Told = { message?: string; code?: string; requestId?: string };
+
+/** What a refusal says: in JSON or, to who asked for a stream, in plain text.
+ * Anything else is the page of a proxy on the way. */
+function told(response: Response, text: string): Told {
+  if (response.headers.get("Content-Type")?.startsWith("text/plain")) return { message: text.trim() };
   try {
-    const { error } = await response.json();
-    return new ApiError(error.message, error.code, response.status, error.requestId, retryAfter);
+    return JSON.parse(text).error ?? {};
   } catch {
-    const id = response.headers.get("X-Request-Id") ?? undefined;
-    return new ApiError(`The gateway answered ${response.status}`, "unknown", response.status, id, retryAfter);
+    return {};
   }
 }
