@@ -10,7 +10,7 @@ test("puts a notebook to sleep, wakes it, and destroys it", async ({ page, reque
   await expect(row).toContainText("running");
   await picture(page, "sandboxes");
   await row.getByRole("button", { name: "Put Notebook nap to sleep" }).click();
-  await expect(row).toContainText("asleep");
+  await expect(row).toContainText(/asleep · destroyed in/);
 
   await page.goto("/app/notebooks/nap");
   await expect(page.locator(".kernel")).toContainText("asleep");

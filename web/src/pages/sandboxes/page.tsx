@@ -5,9 +5,9 @@ import { useEffect } from "preact/hooks";
 import type { Sandbox } from "../../api/sandboxes";
 import { href } from "../../frame/router";
 import { Page } from "../../frame/shell";
-import { bytes } from "../files/tree";
 import { SandboxRow } from "./row";
 import { failed, key, more, sandboxes, watch } from "./state";
+import { summary } from "./words";
 
 /** Every sandbox of the visitor, and what can be done with it. */
 export default function SandboxesPage() {
@@ -62,12 +62,6 @@ function Table({ all }: { all: Sandbox[] }) {
       {more.value && <p class="faint">There are more than are shown.</p>}
     </>
   );
-}
-
-function summary(all: Sandbox[]): string {
-  const sum = (of: (s: Sandbox) => number) => bytes(all.reduce((n, s) => n + of(s), 0));
-  const count = (state: Sandbox["state"]) => all.filter((s) => s.state === state).length;
-  return `${count("running")} running with ${sum((s) => s.memoryBytes)} of memory, ${count("hibernated")} asleep, ${sum((s) => s.diskBytes)} on disk`;
 }
 
 function Empty() {

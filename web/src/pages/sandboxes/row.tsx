@@ -13,7 +13,8 @@ export function SandboxRow({ sandbox: s }: { sandbox: Sandbox }) {
         <Name sandbox={s} />
       </td>
       <td data-label="State">
-        <State sandbox={s} /> <span class="faint">{fate(s, now, canSleep.value)}</span>
+        <State sandbox={s} />
+        <Fate words={fate(s, now, canSleep.value)} />
       </td>
       <td data-label="Last used">
         <time dateTime={s.lastUsed} title={new Date(s.lastUsed).toLocaleString()}>
@@ -52,6 +53,10 @@ function State({ sandbox: s }: { sandbox: Sandbox }) {
       {word}
     </span>
   );
+}
+
+function Fate({ words }: { words: string }) {
+  return words ? <span class="faint"> · {words}</span> : null;
 }
 
 function Actions({ sandbox: s }: { sandbox: Sandbox }) {

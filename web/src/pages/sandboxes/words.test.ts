@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import type { Sandbox } from "../../api/sandboxes";
-import { ago, fate, pageOf } from "./words";
+import { ago, fate, pageOf, summary } from "./words";
 
 const now = Date.parse("2026-01-02T12:00:00Z");
 
@@ -25,6 +25,15 @@ it("says what comes next", () => {
   expect(fate({ ...sandbox, state: "hibernated" }, now)).toBe("destroyed in 1 day");
   expect(fate({ ...sandbox, state: "hibernated", destroyedAt: "2026-01-02T11:00:00Z" }, now)).toBe("destroyed any moment");
   expect(fate({ ...sandbox, sleepsAt: undefined, destroyedAt: undefined }, now)).toBe("");
+});
+
+it("sums up what is there, and nothing that is not", () => {
+  const asleep: Sandbox = { ...sandbox, state: "hibernated", diskBytes: 2048 };
+  const running: Sandbox = { ...sandbox, memoryBytes: 1024 };
+  expect(summary([running, running, asleep])).toBe("2 running with 2.0 KiB of memory, 1 asleep, 2.0 KiB on disk");
+  expect(summary([asleep])).toBe("1 asleep, 2.0 KiB on disk");
+  expect(summary([sandbox])).toBe("1 running");
+  expect(summary([{ ...sandbox, state: "stopped" }])).toBe("");
 });
 
 it("leads to what is in a sandbox", () => {

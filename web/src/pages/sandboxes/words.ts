@@ -2,6 +2,7 @@
 
 import type { Sandbox, Which } from "../../api/sandboxes";
 import { href } from "../../frame/router";
+import { bytes } from "../files/tree";
 
 const apps: Record<string, string> = {
   coderunner: "Code Runner",
@@ -51,6 +52,18 @@ export function fate(s: Sandbox, now: number, canSleep = true): string {
   if (s.state === "running" && s.sleepsAt) return `${canSleep ? "sleeps" : "ends"} ${until(s.sleepsAt, now)}`;
   if (s.destroyedAt) return `destroyed ${until(s.destroyedAt, now)}`;
   return "";
+}
+
+/** All of them in one line, which leaves out what there is none of. */
+export function summary(all: Sandbox[]): string {
+  const sum = (of: (s: Sandbox) => number) => all.reduce((n, s) => n + of(s), 0);
+  const count = (state: Sandbox["state"]) => all.filter((s) => s.state === state).length;
+  const [running, memory, asleep, disk] = [count("running"), sum((s) => s.memoryBytes), count("hibernated"), sum((s) => s.diskBytes)];
+  const parts = [];
+  if (running) parts.push(`${running} running${memory ? ` with ${bytes(memory)} of memory` : ""}`);
+  if (asleep) parts.push(`${asleep} asleep`);
+  if (disk) parts.push(`${bytes(disk)} on disk`);
+  return parts.join(", ");
 }
 
 /** What is lost with a sandbox. */
