@@ -32,6 +32,7 @@ test("asks for a key once, and forgets it when told to", async ({ page, keyed, c
   await page.getByRole("button", { name: "Sign in" }).click();
   const out = page.getByRole("button", { name: "Sign out alice" }).first();
   await expect(out).toBeVisible();
+  await expect(page.getByText("Signed in as alice")).toBeVisible();
   await expect(dialog).toBeHidden();
 
   const [cookie] = await context.cookies();

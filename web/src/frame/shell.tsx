@@ -9,7 +9,7 @@ import { useShortcuts } from "./keys";
 import { Notices } from "./notices";
 import { Offline } from "./online";
 import { go, href, place } from "./router";
-import { SignedIn, SignIn } from "./signin";
+import { Owner, SignedIn, SignIn } from "./signin";
 import { dark, toggleTheme } from "./theme";
 
 const apps: { path: string; name: string; icon: IconName; key: string }[] = [
@@ -59,6 +59,7 @@ function Rail() {
       <div class="foot">
         <Link path="sandboxes" name="Sandboxes" icon="sandboxes" />
         <Link path="about" name="This gateway" icon="about" />
+        <Owner />
         <div class="row">
           <button class="button icon plain" aria-label="Keyboard shortcuts" title="Keyboard shortcuts" onClick={() => (helpOpen.value = true)}>
             <Icon name="keyboard" size={18} />

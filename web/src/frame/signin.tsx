@@ -48,7 +48,18 @@ export function SignIn() {
   );
 }
 
-/** Says who is signed in, with the way out; nothing where nobody is asked. */
+/** Says who is signed in; nothing where nobody is asked. */
+export function Owner() {
+  if (!who.value?.key) return null;
+  return (
+    <p class="owner" title={who.value.owner}>
+      <span class="visually-hidden">Signed in as </span>
+      {who.value.owner}
+    </p>
+  );
+}
+
+/** The way out of a session; nothing where nobody is asked. */
 export function SignedIn() {
   if (!who.value?.key) return null;
   const label = `Sign out ${who.value.owner}`;
