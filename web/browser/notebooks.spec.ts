@@ -58,3 +58,15 @@ test("tells of a cell that fails, and stops running all", async ({ page }) => {
   await expect(page.getByRole("article", { name: "Cell 2" })).toContainText("NameError");
   await expect(page.getByRole("article", { name: "Cell 3" }).locator(".given")).toHaveCount(0);
 });
+
+test("goes on with a notebook whose cells are in another browser", async ({ page, request }) => {
+  const made = await request.post("/notebook?notebook=elsewhere", { data: "x = 41", headers: { "Content-Type": "text/plain" } });
+  expect(made.ok()).toBe(true);
+  await page.goto("/app/notebooks/elsewhere");
+  await expect(page.getByText("cells of this notebook are in another browser")).toBeVisible();
+  await expect(page.getByRole("article")).toHaveCount(1); // the examples would overwrite x
+  await type(page, "Code of cell 1", "x + 1");
+  await page.keyboard.press("ControlOrMeta+Enter");
+  await expect(page.getByRole("article", { name: "Cell 1" }).locator(".value")).toHaveText("42");
+  await picture(page, "notebook-elsewhere");
+});

@@ -14,16 +14,30 @@ export interface Sandbox {
 
 export type Which = Pick<Sandbox, "app" | "name">;
 
-export interface SandboxPage {
+interface SandboxPage {
   sandboxes: Sandbox[];
   next?: number; // to ask for what follows with
 }
 
 const path = "/v1/sandboxes";
 
-/** Lists sandboxes, the last used first. */
-export function listSandboxes(after?: number, signal?: AbortSignal): Promise<SandboxPage> {
+/** Lists a page of sandboxes, the last used first. */
+function listSandboxes(after?: number, signal?: AbortSignal): Promise<SandboxPage> {
   return requestJSON(path, { query: { after }, signal });
+}
+
+const mostPages = 20; // of the list that are asked for
+
+/** Lists all of them; more says that there are others still. That wakes nothing. */
+export async function allSandboxes(signal?: AbortSignal): Promise<{ sandboxes: Sandbox[]; more: boolean }> {
+  const sandboxes: Sandbox[] = [];
+  let next: number | undefined;
+  for (let i = 0; i < mostPages && (i === 0 || next); i++) {
+    const page = await listSandboxes(next, signal);
+    sandboxes.push(...page.sandboxes);
+    next = page.next;
+  }
+  return { sandboxes, more: !!next };
 }
 
 /** Whether sandboxes can be put to disk here, which takes gVisor. */

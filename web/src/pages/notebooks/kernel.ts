@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 
-import { listSandboxes, wake } from "../../api/sandboxes";
+import { allSandboxes, wake } from "../../api/sandboxes";
 
 interface Word {
   look: "good" | "warn" | "";
@@ -42,13 +42,14 @@ export class Kernel {
     this.lost.value = "The kernel was restarted. The next cell finds no variables.";
   }
 
-  /** Asks whether it sleeps. That wakes nothing. A gateway that does not say is
-   * no reason to say anything. */
-  async look(end?: AbortSignal): Promise<void> {
-    const listed = await listSandboxes(undefined, end).catch(() => undefined);
+  /** Asks whether its sandbox is there, which it says, and sleeps. That wakes
+   * nothing. A gateway that does not say is no reason to say anything. */
+  async look(end?: AbortSignal): Promise<boolean | undefined> {
+    const listed = await allSandboxes(end).catch(() => undefined);
     const mine = listed?.sandboxes.find((s) => s.app === "notebook" && s.name === this.notebook);
     if (mine?.state === "hibernated") this.is.value = asleep;
     else if (this.sleeps) this.is.value = starts.woken;
+    return listed && !!mine;
   }
 
   async wake(): Promise<void> {

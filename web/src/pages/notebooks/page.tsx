@@ -18,7 +18,7 @@ export default function NotebooksPage({ rest }: PageProps) {
 
 function NotebookView({ session: s }: { session: Session }) {
   useEffect(() => {
-    const keep = () => s.saveNow();
+    const keep = () => s.leave();
     addEventListener("pagehide", keep);
     return () => removeEventListener("pagehide", keep);
   }, [s]);
@@ -40,6 +40,9 @@ function NotebookView({ session: s }: { session: Session }) {
         <p class="note warn" role="status">
           {s.kernel.lost.value}
         </p>
+      )}
+      {s.elsewhere.value && (
+        <p class="note">The cells of this notebook are in another browser. What they left in its sandbox is here: new cells go on from there.</p>
       )}
       {s.kernel.sleeps && <Asleep session={s} />}
       {s.cells.value.map((cell, i) => (

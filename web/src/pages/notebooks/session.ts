@@ -9,7 +9,9 @@ import { tell, tellError } from "../../frame/notices";
 import { asked, attach } from "../../output/attach";
 import { Execution } from "../../output/execution";
 import { Kernel } from "./kernel";
-import { type Cell, type Notebook, newCell, open, save } from "./store";
+import { type Cell, type Notebook, firstCells, newCell, open, save } from "./store";
+
+const patience = 2000; // milliseconds that a notebook without cells waits for the gateway to know it
 
 export class Session {
   readonly cells;
@@ -18,21 +20,30 @@ export class Session {
   /** What each cell gave last, by its id. */
   readonly executions = signal<Record<string, Execution>>({});
   readonly kernel;
+  /** Whether its sandbox was there before, and its cells are not here. */
+  readonly elsewhere = signal(false);
   private saving = 0;
 
   constructor(readonly name: string) {
     const nb = open(name);
     this.kernel = new Kernel(name);
-    this.cells = signal<Cell[]>(nb.cells);
-    this.language = signal(nb.language);
-    this.selected = signal(nb.cells[0]!.id);
+    this.cells = signal<Cell[]>(nb?.cells ?? []);
+    this.language = signal(nb?.language ?? "python");
+    this.selected = signal(nb?.cells[0]!.id ?? "");
     void this.begin();
   }
 
   /** Shows what the cells gave, unless that would wake a notebook that sleeps. */
   private async begin(): Promise<void> {
-    await this.kernel.look();
-    if (!this.kernel.sleeps) this.takeUp();
+    const there = await this.kernel.look(AbortSignal.timeout(patience));
+    if (this.cells.value.length === 0) this.beginAnew(there);
+    else if (!this.kernel.sleeps) this.takeUp();
+  }
+
+  private beginAnew(there: boolean | undefined): void {
+    this.cells.value = firstCells(there === false);
+    this.selected.value = this.cells.value[0]!.id;
+    this.elsewhere.value = there === true;
   }
 
   async wake(): Promise<void> {
@@ -78,7 +89,14 @@ export class Session {
     this.saving = window.setTimeout(() => this.saveNow(), 300);
   }
 
+  /** Keeps what was changed and is not kept yet, before the page goes. */
+  leave(): void {
+    if (this.saving) this.saveNow();
+  }
+
   saveNow(): void {
+    clearTimeout(this.saving);
+    this.saving = 0;
     const nb: Notebook = { name: this.name, language: this.language.value, cells: this.cells.value, changed: Date.now() };
     if (!save(nb)) tell("This browser has no room to keep the notebook");
   }
@@ -115,7 +133,8 @@ export class Session {
 
   remove(id: string): void {
     const at = this.index(id);
-    const cell = this.cells.value[at]!;
+    const cell = this.cells.value[at];
+    if (!cell) return;
     const rest = this.cells.value.filter((c) => c.id !== id);
     this.cells.value = rest.length ? rest : [newCell()];
     this.selected.value = this.cells.value[Math.min(at, this.cells.value.length - 1)]!.id;

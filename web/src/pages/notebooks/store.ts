@@ -36,12 +36,16 @@ const welcome = [
   "x + 1",
 ];
 
-/** The notebook of a name; a new one when there is none. */
-export function open(name: string): Notebook {
+/** The notebook of a name, if its cells are kept here. */
+export function open(name: string): Notebook | undefined {
   const kept = remembered<Notebook>(cellsName(name));
-  if (kept?.cells?.length) return { ...kept, name };
-  const cells = entries.value.length ? [newCell()] : welcome.map(newCell);
-  return { name, language: "python", cells, changed: Date.now() };
+  return kept?.cells?.length ? { ...kept, name } : undefined;
+}
+
+/** The cells of a notebook that has none here: examples in the very first one.
+ * Where there may be a sandbox already, they would overwrite what is in it. */
+export function firstCells(isNew: boolean): Cell[] {
+  return isNew && entries.value.length === 0 ? welcome.map(newCell) : [newCell()];
 }
 
 /** Says whether the browser had room for it. */

@@ -3,14 +3,13 @@
 import { type Signal, signal } from "@preact/signals";
 
 import { ApiError } from "../../api/http";
-import { type Sandbox, type Which, canHibernate, destroy, hibernate, listSandboxes, wake } from "../../api/sandboxes";
+import { type Sandbox, type Which, allSandboxes, canHibernate, destroy, hibernate, wake } from "../../api/sandboxes";
 import { confirm } from "../../frame/dialog";
 import { tell, tellError } from "../../frame/notices";
 import { visible } from "../../output/visible";
 import { appName, loss } from "./words";
 
 const again = 3000; // milliseconds between looks
-const mostPages = 20; // of the list that are asked for
 
 export const sandboxes: Signal<Sandbox[] | undefined> = signal(undefined);
 export const more = signal(false); // there are others that are not shown
@@ -38,15 +37,9 @@ export async function watch(end: AbortSignal): Promise<void> {
 
 async function look(end?: AbortSignal): Promise<void> {
   try {
-    const all: Sandbox[] = [];
-    let next: number | undefined;
-    for (let i = 0; i < mostPages && (i === 0 || next); i++) {
-      const page = await listSandboxes(next, end);
-      all.push(...page.sandboxes);
-      next = page.next;
-    }
-    sandboxes.value = all;
-    more.value = !!next;
+    const all = await allSandboxes(end);
+    sandboxes.value = all.sandboxes;
+    more.value = all.more;
     failed.value = undefined;
   } catch (err) {
     if (!end?.aborted) failed.value = err instanceof ApiError ? err : new ApiError(String(err), "unknown", 0);
