@@ -62,7 +62,10 @@ test("tells of a cell that fails, and stops running all", async ({ page }) => {
 test("goes on with a notebook whose cells are in another browser", async ({ page, request }) => {
   const made = await request.post("/notebook?notebook=elsewhere", { data: "x = 41", headers: { "Content-Type": "text/plain" } });
   expect(made.ok()).toBe(true);
-  await page.goto("/app/notebooks/elsewhere");
+  await page.goto("/app/notebooks");
+  await expect(page.getByRole("listitem").filter({ hasText: "elsewhere" })).toContainText("cells are in another browser");
+  await picture(page, "notebooks-elsewhere");
+  await page.getByRole("link", { name: "elsewhere" }).click();
   await expect(page.getByText("cells of this notebook are in another browser")).toBeVisible();
   await expect(page.getByRole("article")).toHaveCount(1); // the examples would overwrite x
   await type(page, "Code of cell 1", "x + 1");

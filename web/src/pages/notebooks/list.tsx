@@ -1,74 +1,106 @@
+import { useEffect } from "preact/hooks";
+
 import { request } from "../../api/http";
 import { confirm, prompt } from "../../frame/dialog";
 import { tell, tellError } from "../../frame/notices";
 import { go, href } from "../../frame/router";
 import { Page } from "../../frame/shell";
+import { visible } from "../../output/visible";
 import { Icon } from "../../ui/icon";
+import { type Row, freeName, look, there, together, untold } from "./all";
 import { dropSession } from "./session";
 import { entries, forget, nameProblem } from "./store";
 
-/** The notebooks that this browser knows. */
+/** The notebooks that this browser keeps, and those that the gateway has. */
 export function List() {
+  useEffect(() => {
+    const leave = new AbortController();
+    void look(leave.signal);
+    return () => leave.abort();
+  }, []);
+  const rows = together(entries.value, there.value ?? []);
+  const known = there.value || untold.value;
   return (
     <Page
       title="Notebooks"
       tools={
         <div class="toolbar">
-          <button class="button primary" onClick={() => void create()}>
+          <button class="button primary" onClick={() => void create(freeName(rows))}>
             <Icon name="plus" /> New notebook
           </button>
         </div>
       }
     >
-      {entries.value.length === 0 ? (
-        <div class="empty">
-          <h2>Code in cells that remember</h2>
-          <p>Each notebook has a sandbox of its own. What a cell defines is there for the next; plots and tables are shown below their cell.</p>
-          <p>
-            <a class="button primary" href={href("notebooks/scratch")}>
-              Open “scratch”
-            </a>
-          </p>
-        </div>
-      ) : (
+      {rows.length === 0 && known && <Empty />}
+      {rows.length > 0 && (
         <ul class="notebook-list">
-          {entries.value.map((e) => (
-            <li class="card" key={e.name}>
-              <Icon name="notebook" />
-              <a href={href(`notebooks/${e.name}`)}>{e.name}</a>
-              <time class="faint" dateTime={new Date(e.changed).toISOString()}>
-                {new Date(e.changed).toLocaleString([], { dateStyle: "medium", timeStyle: "short" })}
-              </time>
-              <button class="button small icon plain" aria-label={`Delete ${e.name}`} onClick={() => void remove(e.name)}>
-                <Icon name="trash" />
-              </button>
-            </li>
+          {rows.map((r) => (
+            <RowView key={r.name} row={r} />
           ))}
         </ul>
       )}
+      {untold.value && <p class="note warn">What the gateway has is not listed: {untold.value}</p>}
       <p class="faint" style={{ marginTop: "var(--s5)" }}>
-        Cells are kept in this browser; the sandbox and its files are kept by the gateway.
+        Cells are kept in the browser that they were written in; the sandbox and its files are kept by the gateway.
       </p>
     </Page>
   );
 }
 
-async function create(): Promise<void> {
-  const name = await prompt("New notebook", "Its name", "Create", `notebook-${entries.value.length + 1}`);
+function Empty() {
+  return (
+    <div class="empty">
+      <h2>Code in cells that remember</h2>
+      <p>Each notebook has a sandbox of its own. What a cell defines is there for the next; plots and tables are shown below their cell.</p>
+      <p>
+        <a class="button primary" href={href("notebooks/scratch")}>
+          Open “scratch”
+        </a>
+      </p>
+    </div>
+  );
+}
+
+function RowView({ row: r }: { row: Row }) {
+  const name = visible(r.name);
+  return (
+    <li class="card">
+      <Icon name="notebook" />
+      <div>
+        <a href={href(`notebooks/${r.name}`)}>{name}</a>
+        {r.elsewhere && <span class="faint">cells are in another browser</span>}
+      </div>
+      <time class="faint" dateTime={new Date(r.changed).toISOString()}>
+        {new Date(r.changed).toLocaleString([], { dateStyle: "medium", timeStyle: "short" })}
+      </time>
+      <button class="button small icon plain" aria-label={`Delete ${name}`} onClick={() => void remove(r)}>
+        <Icon name="trash" />
+      </button>
+    </li>
+  );
+}
+
+async function create(free: string): Promise<void> {
+  const name = await prompt("New notebook", "Its name", "Create", free);
   if (name === undefined) return;
   const problem = nameProblem(name);
   if (problem) return tell(problem);
   go(href(`notebooks/${name.trim()}`));
 }
 
-async function remove(name: string): Promise<void> {
-  if (!(await confirm(`Delete “${name}”?`, "Its cells, its variables and the files of its sandbox are gone then.", "Delete"))) return;
+async function remove({ name, elsewhere }: Row): Promise<void> {
+  const shown = visible(name);
+  const loss = elsewhere
+    ? "Its variables and the files of its sandbox are gone then. Its cells stay in the other browser."
+    : "Its cells, its variables and the files of its sandbox are gone then.";
+  if (!(await confirm(`Delete “${shown}”?`, loss, "Delete"))) return;
   try {
     await request("/notebook", { method: "DELETE", query: { notebook: name, files: true } });
   } catch (err) {
-    return tellError(`“${name}” could not be deleted`, err);
+    return tellError(`“${shown}” could not be deleted`, err);
   }
+  there.value = there.value?.filter((s) => s.app !== "notebook" || s.name !== name);
   forget(name);
   dropSession(name);
-  tell(`“${name}” was deleted`);
+  tell(`“${shown}” was deleted`);
 }
