@@ -73,3 +73,18 @@ test("goes on with a notebook whose cells are in another browser", async ({ page
   await expect(page.getByRole("article", { name: "Cell 1" }).locator(".value")).toHaveText("42");
   await picture(page, "notebook-elsewhere");
 });
+
+for (const name of ["ünï/cödé", "a/../../frame"]) {
+  test(`leads to the notebook ${name}, and stays there`, async ({ page, request }) => {
+    const query = `notebook=${encodeURIComponent(name)}`;
+    await request.post(`/notebook?${query}`, { data: "x = 41", headers: { "Content-Type": "text/plain" } });
+    await page.goto("/app/sandboxes");
+    await page.getByRole("link", { name }).click();
+    await expect(page.getByRole("heading", { name, exact: true })).toBeVisible();
+    await page.reload(); // the gateway knows the address as well
+    await expect(page.getByRole("heading", { name, exact: true })).toBeVisible();
+    await type(page, "Code of cell 1", "x + 1");
+    await page.keyboard.press("ControlOrMeta+Enter");
+    await expect(page.getByRole("article", { name: "Cell 1" }).locator(".value")).toHaveText("42");
+  });
+}

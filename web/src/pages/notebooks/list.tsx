@@ -3,10 +3,11 @@ import { useEffect } from "preact/hooks";
 import { request } from "../../api/http";
 import { confirm, prompt } from "../../frame/dialog";
 import { tell, tellError } from "../../frame/notices";
-import { go, href } from "../../frame/router";
+import { go } from "../../frame/router";
 import { Page } from "../../frame/shell";
 import { visible } from "../../output/visible";
 import { Icon } from "../../ui/icon";
+import { notebookPage } from "./address";
 import { type Row, freeName, look, there, together, untold } from "./all";
 import { dropSession } from "./session";
 import { entries, forget, nameProblem } from "./store";
@@ -53,7 +54,7 @@ function Empty() {
       <h2>Code in cells that remember</h2>
       <p>Each notebook has a sandbox of its own. What a cell defines is there for the next; plots and tables are shown below their cell.</p>
       <p>
-        <a class="button primary" href={href("notebooks/scratch")}>
+        <a class="button primary" href={notebookPage("scratch")}>
           Open “scratch”
         </a>
       </p>
@@ -67,7 +68,7 @@ function RowView({ row: r }: { row: Row }) {
     <li class="card">
       <Icon name="notebook" />
       <div>
-        <a href={href(`notebooks/${r.name}`)}>{name}</a>
+        <a href={notebookPage(r.name)}>{name}</a>
         {r.elsewhere && <span class="faint">cells are in another browser</span>}
       </div>
       <time class="faint" dateTime={new Date(r.changed).toISOString()}>
@@ -81,11 +82,11 @@ function RowView({ row: r }: { row: Row }) {
 }
 
 async function create(free: string): Promise<void> {
-  const name = await prompt("New notebook", "Its name", "Create", free);
+  const name = (await prompt("New notebook", "Its name", "Create", free))?.trim();
   if (name === undefined) return;
   const problem = nameProblem(name);
   if (problem) return tell(problem);
-  go(href(`notebooks/${name.trim()}`));
+  go(notebookPage(name));
 }
 
 async function remove({ name, elsewhere }: Row): Promise<void> {

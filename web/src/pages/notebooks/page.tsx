@@ -5,15 +5,19 @@ import { useEffect } from "preact/hooks";
 import type { PageProps } from "../../app";
 import { languages } from "../../api/run";
 import { useShortcuts } from "../../frame/keys";
+import { place } from "../../frame/router";
 import { Page } from "../../frame/shell";
+import { visible } from "../../output/visible";
 import { Icon } from "../../ui/icon";
+import { notebookAt } from "./address";
 import { CellView } from "./cell";
 import { List } from "./list";
 import { type Session, session } from "./session";
 import { nameProblem } from "./store";
 
 export default function NotebooksPage({ rest }: PageProps) {
-  return rest && !nameProblem(rest) ? <NotebookView key={rest} session={session(rest)} /> : <List />;
+  const name = notebookAt(rest, place.value);
+  return nameProblem(name) ? <List /> : <NotebookView key={name} session={session(name)} />;
 }
 
 function NotebookView({ session: s }: { session: Session }) {
@@ -35,7 +39,7 @@ function NotebookView({ session: s }: { session: Session }) {
     { keys: "d d", does: "Delete the cell", run: () => s.remove(s.selected.value) },
   ]);
   return (
-    <Page title={s.name} class="notebook" tools={<Tools session={s} />}>
+    <Page title={visible(s.name)} class="notebook" tools={<Tools session={s} />}>
       {s.kernel.lost.value && (
         <p class="note warn" role="status">
           {s.kernel.lost.value}

@@ -37,6 +37,6 @@ it("sums up what is there, and nothing that is not", () => {
 });
 
 it("leads to what is in a sandbox", () => {
-  expect(pageOf({ app: "notebook", name: "a/b ?" })).toBe("/app/notebooks/a/b%20%3F");
+  expect(pageOf({ app: "notebook", name: "a/b ?" })).toBe("/app/notebooks/a%2Fb%20%3F");
   expect(pageOf({ app: "other", name: "x" })).toBeUndefined();
 });

@@ -3,6 +3,7 @@
 import type { Sandbox, Which } from "../../api/sandboxes";
 import { href } from "../../frame/router";
 import { bytes } from "../files/tree";
+import { notebookPage } from "../notebooks/address";
 
 const apps: Record<string, string> = {
   coderunner: "Code Runner",
@@ -21,7 +22,7 @@ export function pageOf({ app, name }: Which): string | undefined {
     case "coderunner":
       return href("run");
     case "notebook":
-      return href(`notebooks/${name}`);
+      return notebookPage(name);
     case "files":
       return href("files");
     case "testrunner":
