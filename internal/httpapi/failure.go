@@ -95,7 +95,7 @@ func writeFailure(c echo.Context, e *sandboxclient.Error) error {
 	header := c.Response().Header()
 	begun := header.Get("Location")
 	forgetContent(header)
-	if begun != "" && context.Cause(c.Request().Context()) == error(ErrStopping) {
+	if begun != "" && errors.Is(context.Cause(c.Request().Context()), ErrStopping) {
 		header.Set("Location", begun) // it may go on behind our back: the client should look before it tries again
 	}
 	if retry := retryAfter(e); retry > 0 {
