@@ -147,6 +147,7 @@ func TestBackup_refuses(t *testing.T) {
 
 func TestBackup_expires(t *testing.T) {
 	g := shared(t)
+	notebook(t, g, "expiring", "1")
 	b := makeBackup(t, g, `{"app":"notebook","name":"expiring","ttl":1}`)
 	deadline := time.Now().Add(time.Minute)
 	for time.Now().Before(b.ExpiresAt.Add(time.Second)) && time.Now().Before(deadline) {
