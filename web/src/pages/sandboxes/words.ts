@@ -71,7 +71,7 @@ export function summary(all: Sandbox[]): string {
 export function loss({ app }: Which): string {
   switch (app) {
     case "notebook":
-      return "Its variables, its processes and its files are lost. The notebook’s cells stay in this browser.";
+      return "Its variables, its processes and its files are lost. Cells that a browser keeps stay there.";
     case "files":
       return "Every file of the workspace is lost.";
     case "testrunner":
