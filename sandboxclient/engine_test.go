@@ -253,11 +253,13 @@ func (b *engineBox) run(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(frame)
 		_ = http.NewResponseController(w).Flush()
 	}
+	if req.Code == "block" { // before anybody hears of it, as in sandboxd: then it can be interrupted
+		b.blocked.Add(1)
+		defer b.blocked.Add(-1)
+	}
 	send(wire.Event{Seq: 1, Type: wire.EventStart, Start: &wire.Start{KernelStarted: !b.started.Swap(true), KernelStarts: 1}})
 	switch req.Code {
 	case "block":
-		b.blocked.Add(1)
-		defer b.blocked.Add(-1)
 		select {
 		case <-r.Context().Done():
 		case <-b.stop:
