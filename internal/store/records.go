@@ -118,7 +118,9 @@ func (s *Store) lastingly(ctx context.Context, do func(*sql.Tx) error) (err erro
 		_, usual := conn.ExecContext(context.WithoutCancel(ctx), `PRAGMA synchronous = NORMAL`)
 		err = errors.Join(err, usual)
 	}()
-	tx, err := conn.BeginTx(ctx, nil)
+	// Were its context to end, the transaction would be taken back by and by, and
+	// until then the connection stays as it is.
+	tx, err := conn.BeginTx(context.WithoutCancel(ctx), nil)
 	if err != nil {
 		return err
 	}
