@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 )
@@ -69,6 +70,12 @@ func TestFullHouse_sandboxes(t *testing.T) {
 	if _, end := v.rest(); end.Status != "exited" {
 		t.Errorf("ended as %+v", end)
 	}
-	ask(t, http.MethodPost, g.URL+"/notebook?notebook=b", "2").has(200, `"values":["2"]`)
-	ask(t, http.MethodPost, g.URL+"/notebook?notebook=a", "x + 1").has(200, `"values":["42"]`, `"woken"`)
+	eventually(t, "the idle one sleeps, which may take longer than one waits", func() bool {
+		a := ask(t, http.MethodPost, g.URL+"/notebook?notebook=b", "2")
+		return a.status == http.StatusOK && strings.Contains(a.body, `"values":["2"]`)
+	})
+	eventually(t, "the other one wakes again", func() bool {
+		a := ask(t, http.MethodPost, g.URL+"/notebook?notebook=a", "x + 1")
+		return a.status == http.StatusOK && strings.Contains(a.body, `"values":["42"]`) && strings.Contains(a.body, `"woken"`)
+	})
 }
