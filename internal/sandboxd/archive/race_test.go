@@ -120,19 +120,19 @@ func TestMove_asideWhatIsInTheWay(t *testing.T) {
 		"file":      func(r *rig) { r.put("to/x", "was there") },
 		"directory": func(r *rig) { r.put("to/x/y", "was there") },
 	} {
-		for _, new := range []string{"from/x", "from/x/y"} {
+		for _, entry := range []string{"from/x", "from/x/y"} {
 			r := newRig(t)
 			there(r)
-			r.put(new, "new")
+			r.put(entry, "entry")
 			from, err := r.root.directory("from", itself)
 			must(t, err)
 			to, err := r.root.directory("to", itself)
 			must(t, err)
 			must(t, move(from, to, "x"))
 			must(t, errors.Join(from.Close(), to.Close()))
-			moved := filepath.Join(r.dir, strings.Replace(new, "from", "to", 1))
-			if got, err := os.ReadFile(moved); err != nil || string(got) != "new" {
-				t.Errorf("%s for %s: %q, %v", new, name, got, err)
+			moved := filepath.Join(r.dir, strings.Replace(entry, "from", "to", 1))
+			if got, err := os.ReadFile(moved); err != nil || string(got) != "entry" {
+				t.Errorf("%s for %s: %q, %v", entry, name, got, err)
 			}
 		}
 	}
