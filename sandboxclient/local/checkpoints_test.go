@@ -77,7 +77,7 @@ func TestCount_givesUpWhatNobodyUses(t *testing.T) {
 	woke := make(chan error, 1)
 	giveUp := func(id sandboxclient.ID, why string) {
 		go func() { woke <- c.use(id, c.layout.waking(id)) }()
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond) // it waits for the lock by then, or this proves less
 		if err := writeJSON(manifestPath, manifest{Lost: why}); err != nil || id != older {
 			t.Errorf("%s is given up: %v", id, err)
 		}
