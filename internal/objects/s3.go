@@ -21,6 +21,11 @@ const (
 	maxTries = 3
 	// abortTime bounds the end of an upload that came to nothing.
 	abortTime = 15 * time.Second
+	// folderInTheWay is what a server that has folders answers where a key is the
+	// folder of others, and where a folder went while an object was put there.
+	folderInTheWay = "ExistingObjectIsDirectory"
+	// folderPause comes before the second try then, and twice it before the third.
+	folderPause = 20 * time.Millisecond
 )
 
 // S3 is a store in a bucket of an S3 server. Its methods may be called from many
@@ -166,7 +171,7 @@ func (s *S3) Delete(ctx context.Context, key string) error {
 // on a server that has folders.
 func notThere(err error) bool {
 	switch minio.ToErrorResponse(err).Code {
-	case "NoSuchKey", "NoSuchUpload", "DirectoryNotEmpty", "ExistingObjectIsDirectory":
+	case "NoSuchKey", "NoSuchUpload", "DirectoryNotEmpty", folderInTheWay:
 		return true
 	}
 	return false

@@ -37,10 +37,22 @@ func (s *S3) Put(ctx context.Context, key string, content io.Reader) (Info, erro
 	return Info{Key: key, Size: source.size, Modified: time.Now()}, nil
 }
 
+// putWhole sends a short object. On a server that has folders the last delete in
+// one removes it, also from under an object that is about to be put there, which
+// is then told as a key that cannot be. Asked again, it makes the folder anew.
 func (s *S3) putWhole(ctx context.Context, key string, content []byte) error {
-	_, err := s.client.PutObject(ctx, s.bucket, s.prefix+key, bytes.NewReader(content), int64(len(content)),
-		minio.PutObjectOptions{DisableMultipart: true})
-	return err
+	for try := 1; ; try++ {
+		_, err := s.client.PutObject(ctx, s.bucket, s.prefix+key, bytes.NewReader(content), int64(len(content)),
+			minio.PutObjectOptions{DisableMultipart: true})
+		if minio.ToErrorResponse(err).Code != folderInTheWay || try == maxTries {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(err, context.Cause(ctx))
+		case <-time.After(time.Duration(try) * folderPause):
+		}
+	}
 }
 
 // putParts sends an object whose length is not known. Of one that came to nothing
