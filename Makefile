@@ -61,11 +61,10 @@ bin/sandboxd: $(SOURCES)
 	@$(STATIC) sandboxd . ./cmd/sandboxd $(STRIPPED)
 
 # runsc compares its version before it restores a checkpoint.
-RUNSC_VERSION = $(shell sed -n 's/^require gvisor.dev.gvisor \([^ ]*\).*/\1/p' tools/runsc/go.mod)
-bin/runsc: tools/runsc/go.mod tools/runsc/go.sum
+RUNSC_VERSION = $(shell sed -n 's/^require gvisor.dev.gvisor \([^ ]*\).*/\1/p' tools/runsc/go.mod)+mended
+bin/runsc: tools/runsc/go.mod tools/runsc/go.sum tools/runsc.sh
 	@echo "building runsc the first time takes about two minutes"
-	@$(STATIC) runsc tools/runsc gvisor.dev/gvisor/runsc \
-		-ldflags "-s -w -X gvisor.dev/gvisor/runsc/version.version=$(RUNSC_VERSION)"
+	@CGO_ENABLED=0 tools/runsc.sh $(RUNSC_VERSION)
 
 bin/runc: tools/runc/go.mod tools/runc/go.sum
 	@tools/setup.sh runc
