@@ -27,6 +27,7 @@ import (
 
 // How long the parts of the stop may take that nobody can choose.
 const (
+	lastEventTime = time.Second      // for those who follow what was ended to be told so
 	cutOffTime    = 5 * time.Second  // for requests that were told to end
 	endingTime    = 30 * time.Second // for sandboxes to end
 	adminStopTime = time.Second

@@ -53,6 +53,9 @@ func (s *server) stop(grace time.Duration, endWork func() error) {
 	if err := endWork(); err != nil { // told to who follows, by the work's last event
 		s.log.Error("work did not end", "error", err)
 	}
+	if s.shutdown(lastEventTime) { // who follows has read the last event, and left
+		return
+	}
 	s.cutOff(httpapi.ErrStopping)
 	if s.shutdown(cutOffTime) {
 		return

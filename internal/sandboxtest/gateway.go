@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -24,7 +25,7 @@ type Gateway struct {
 	done chan struct{}
 	err  error // of the process, once done is closed
 
-	killed bool
+	killed atomic.Bool
 }
 
 // announced is the log line that tells where a gateway listens.
@@ -66,7 +67,7 @@ func (g *Gateway) Log() string { return g.log.String() }
 // Stop ends the gateway as an operator does, and waits for it.
 // One that was killed before has ended.
 func (g *Gateway) Stop(ctx context.Context) error {
-	if g.killed {
+	if g.killed.Load() {
 		return nil
 	}
 	if err := g.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -83,7 +84,7 @@ func (g *Gateway) Stop(ctx context.Context) error {
 
 // Kill ends the gateway without a warning, and waits for it.
 func (g *Gateway) Kill() {
-	g.killed = true
+	g.killed.Store(true)
 	_ = g.cmd.Process.Kill()
 	<-g.done
 }
