@@ -24,7 +24,9 @@ func TestKnownBad(t *testing.T) {
 			t.Errorf("runc %s: %q, want %d", version, got, warnings)
 		}
 	}
-	if got := knownBad(kindRunsc, "v0.0.0-20260905035102-160fafc42237"); len(got) > 0 {
-		t.Errorf("runsc: %q", got)
+	for version, warnings := range map[string]int{hastyRunsc: 1, hastyRunsc + "+mended": 0, "release-20260518.0": 0} {
+		if got := knownBad(kindRunsc, version); len(got) != warnings {
+			t.Errorf("runsc %s: %q, want %d", version, got, warnings)
+		}
 	}
 }
