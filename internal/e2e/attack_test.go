@@ -59,7 +59,7 @@ func (a attack) run(t *testing.T, g *sandboxtest.Gateway, calm rounds) {
 		t.Errorf("the attack has no end")
 	}
 	if !done.proven() && end.Status != "oom_killed" && end.Code != "unavailable" {
-		t.Errorf("the attack did not do its worst: nothing is tested")
+		t.Errorf("the attack did not do its worst, nothing is tested: %q %+v", done.words, end)
 	}
 	t.Logf("%v, and ended as %s%s in %v; %d rounds beside it, median %v, longest %v", told.Sub(began),
 		end.Status, end.Code, time.Since(told), len(took), took.median(), took.longest())
@@ -69,11 +69,18 @@ func (a attack) run(t *testing.T, g *sandboxtest.Gateway, calm rounds) {
 }
 
 // afterwards wants an attacked sandbox to answer again, and to say why if its
-// variables are gone. What the attack left in its pipes comes first. It is
-// cleared for the next attack.
+// variables are gone. What the attack left in its pipes comes first, and what it
+// held may take a moment to be given back. It is cleared for the next attack.
 func afterwards(t *testing.T, g *sandboxtest.Gateway) {
 	t.Helper()
-	got := notebook(t, g, "attacker", "import os; print(1); os.system('rm -rf /workspace/* /dev/shm/*')")
+	again := func() answer {
+		return ask(t, http.MethodPost, g.URL+"/notebook?notebook=attacker", "import os; print(1); os.system('rm -rf /workspace/* /dev/shm/*')")
+	}
+	answered := again()
+	for began := time.Now(); answered.status == http.StatusServiceUnavailable && time.Since(began) < neighbourPatience; answered = again() {
+		time.Sleep(100 * time.Millisecond)
+	}
+	got := answered.cell()
 	if len(got.Output) != 1 || !strings.HasSuffix(got.Output[0], "1\n") || got.Start == "restarted" && got.Restart == "" {
 		t.Errorf("the attacked sandbox afterwards: %.1000s", fmt.Sprintf("%+v", got))
 	}
@@ -84,9 +91,10 @@ type outcome struct {
 	worst chan struct{} // closed when it has done its worst
 	over  chan struct{} // closed at the stream's end
 	last  event         // the terminal one, once over
+	words string        // what it printed last, once over
 }
 
-// follow reads an attack's stream to its end, and keeps none of it.
+// follow reads an attack's stream to its end, and keeps little of it.
 func (v *viewer) follow(a attack) *outcome {
 	o := &outcome{worst: make(chan struct{}), over: make(chan struct{})}
 	go func() { // ends with the stream
@@ -100,6 +108,9 @@ func (v *viewer) follow(a attack) *outcome {
 			}
 			if e.Type == "complete" || e.Type == "error" {
 				o.last = e
+			}
+			if e.Data != "" {
+				o.words = e.Data[max(0, len(e.Data)-1000):]
 			}
 		}
 	}()
