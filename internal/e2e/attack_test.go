@@ -56,7 +56,7 @@ func (a attack) run(t *testing.T, g *sandboxtest.Gateway, calm rounds) {
 	took = append(took, besides(t, g, func(int) bool { return !done.ended() && time.Since(told) < endTime })...)
 	end := done.end()
 	if end.Type == "" {
-		t.Errorf("the attack has no end")
+		t.Fatal("the attack has no end")
 	}
 	if !done.proven() && end.Status != "oom_killed" && end.Code != "unavailable" {
 		t.Errorf("the attack did not do its worst, nothing is tested: %q %+v", done.words, end)
