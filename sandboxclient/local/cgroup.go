@@ -43,6 +43,41 @@ func limitSockets(name instance, memory int64) error {
 // beside it.
 const socketShare = 8
 
+// leaveHeadroom lets the host wait with its out-of-memory killer until a sandbox
+// has somewhat more than the memory it is told it has. Within that sandboxd ends
+// the greediest process; without it a process that takes a gibibyte a second on a
+// busy machine is faster than sandboxd's next turn, and all of the sandbox goes.
+// gVisor reads the limit once, when it starts: what it tells stays as it was.
+func leaveHeadroom(name instance, memory int64) error {
+	limit := strconv.AppendInt(nil, memory+headroom(memory), 10)
+	for _, dir := range cgroups(name) {
+		for _, file := range []string{"memory.max", "memory.memsw.limit_in_bytes", "memory.limit_in_bytes"} { // swap first: it holds the other
+			err := overwrite(filepath.Join(dir, file), limit)
+			if err != nil && !errors.Is(err, os.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// headroom is a quarter of the memory, within bounds.
+func headroom(memory int64) int64 {
+	const least, most = 128 << 20, 512 << 20
+	return min(max(memory/4, least), most)
+}
+
+// overwrite writes to a file that exists. In a cgroup another one cannot be made,
+// and the attempt is told as a lack of permission.
+func overwrite(path string, content []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Close())
+}
+
 // swapIsAccounted says whether the host can limit swap. Version 1 of cgroups
 // cannot on kernels that were booted without it, and then refuses to try.
 func swapIsAccounted() bool {

@@ -94,3 +94,28 @@ func TestLimitSockets(t *testing.T) {
 		t.Errorf("the limit is %q", got)
 	}
 }
+
+func TestLeaveHeadroom(t *testing.T) {
+	needRoot(t)
+	if err := leaveHeadroom(instance(testID), 1<<30); err != nil {
+		t.Errorf("for what has no cgroup: %v", err)
+	}
+	dir := filepath.Join(cgroupRoot, "memory", cgroupsPath(instance(testID)))
+	if err := os.Mkdir(dir, 0o755); errors.Is(err, os.ErrNotExist) {
+		return
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Remove(dir) })
+	for _, file := range []string{"memory.limit_in_bytes", "memory.memsw.limit_in_bytes"} { // as a runtime does it
+		if err := overwrite(filepath.Join(dir, file), []byte("1073741824")); err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
+	if err := leaveHeadroom(instance(testID), 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, "memory.limit_in_bytes")); err != nil || string(got) != "1342177280\n" {
+		t.Errorf("the limit is %q, %v", got, err)
+	}
+}

@@ -121,16 +121,29 @@ func (d *Driver) start(ctx context.Context, spec sandboxclient.Spec, launch laun
 	if err := launch(ctx, instance(spec.ID), bundle); err != nil {
 		return &launchError{d.engine.kind, err}
 	}
-	if d.engine.kind == kindRunc {
-		if err := limitSockets(instance(spec.ID), spec.Limits.MemoryBytes); err != nil {
-			return fmt.Errorf("limit sockets: %w", err)
-		}
+	if err := d.limit(spec); err != nil {
+		return err
 	}
 	if err := recordProcess(bundle); err != nil {
 		return fmt.Errorf("record process: %w", err)
 	}
 	if _, err := d.take(spec.ID); err != nil {
 		return fmt.Errorf("open link: %w", err)
+	}
+	return nil
+}
+
+// limit sets what a runtime does not.
+func (d *Driver) limit(spec sandboxclient.Spec) error {
+	name, memory := instance(spec.ID), spec.Limits.MemoryBytes
+	if d.engine.kind == kindRunsc {
+		if err := leaveHeadroom(name, memory); err != nil {
+			return fmt.Errorf("leave headroom of memory: %w", err)
+		}
+		return nil
+	}
+	if err := limitSockets(name, memory); err != nil {
+		return fmt.Errorf("limit sockets: %w", err)
 	}
 	return nil
 }

@@ -123,6 +123,37 @@ func TestGuard_strikesAtMany(t *testing.T) {
 	})
 }
 
+// What a process had may take its time to be there again, on a busy machine:
+// nobody else goes meanwhile.
+func TestGuard_waitsForWhatTheDeadHad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGuard(starter{}, slog.New(slog.DiscardHandler))
+		back := time.Now().Add(time.Hour)
+		gone := back
+		g.usage = func() (usage, error) {
+			if time.Now().After(back) {
+				return usage{total: 1 << 30, available: 900 << 20}, nil
+			}
+			return usage{total: 1 << 30, available: 100 << 20}, nil
+		}
+		g.largest = func(count int) ([]process, error) {
+			return []process{{pid: 9, resident: 800 << 20}, {pid: 8, resident: 1 << 20}}[:count], nil
+		}
+		g.tasks = func() int { return 2 }
+		g.holds = func(process) bool { return time.Now().Before(gone) }
+		var killed []int
+		g.kill = func(pid int, _ syscall.Signal) error {
+			killed = append(killed, pid)
+			gone, back = time.Now().Add(3*time.Second), time.Now().Add(3*time.Second+800*time.Millisecond)
+			return nil
+		}
+		g.look()
+		if !slices.Equal(killed, []int{9}) {
+			t.Errorf("killed %v", killed)
+		}
+	})
+}
+
 // Among many processes more is kept back: what went between two looks can go
 // again before sandboxd has its turn.
 func TestGuard_strikesAtAHerdSooner(t *testing.T) {

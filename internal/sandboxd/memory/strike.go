@@ -9,9 +9,10 @@ import (
 
 const (
 	// dying is how long killed processes may take to be gone, and recovery how
-	// long their memory may take to be there after that.
-	dying    = 2 * time.Second
-	recovery = 50 * time.Millisecond
+	// long their memory may take to be there after that: much on a busy host, where
+	// whoever loses patience ends somebody who has taken nothing.
+	dying    = 5 * time.Second
+	recovery = time.Second
 	settled  = 1 << 20 // bytes that may still go
 
 	// everybody is every process but this one.
@@ -41,13 +42,14 @@ func (g *Guard) strike(limit, want int64) bool {
 			g.log.Error("no process to end for its memory", "error", err)
 			return true
 		}
+		left, _ := g.left()
 		for _, victim := range victims {
 			g.end(victim, limit)
 		}
 		if len(victims) < count {
-			return g.recovers(victims, 0)
+			return g.recovers(victims, left, 0)
 		}
-		if g.recovers(victims, want) {
+		if g.recovers(victims, left, want) {
 			return true
 		}
 	}
@@ -85,20 +87,28 @@ func (g *Guard) end(victim process, limit int64) {
 	g.log.Warn("process ended for its memory", "pid", victim.pid, "bytes", victim.resident)
 }
 
-// recovers waits until more than want is left; it is false when the victims are
-// gone, or should be, and it is not.
-func (g *Guard) recovers(victims []process, want int64) bool {
-	enough := func() bool { left, _ := g.left(); return left > want }
-	gone := func() bool { return !slices.ContainsFunc(victims, g.holds) }
-	return await(dying, func() bool { return enough() || gone() }) && await(recovery, enough)
+// recovers waits until more than want is left; it is false when the victims have
+// given back what they had, or should have, and there is not. Somebody who takes
+// more than they give back, beyond the left that was there before, ends the wait.
+func (g *Guard) recovers(victims []process, before, want int64) bool {
+	var held int64
+	for _, v := range victims {
+		held += v.resident
+	}
+	enough, gone := false, false
+	over := func() bool {
+		left, _ := g.left()
+		enough = left > want
+		gone = gone || !slices.ContainsFunc(victims, g.holds)
+		return enough || left < before-settled || gone && left >= before+held/2
+	}
+	await(dying, func() bool { return over() || gone })
+	await(recovery, over)
+	return enough
 }
 
-// await waits until something nobody announces is true.
-func await(within time.Duration, what func() bool) bool {
-	for late := time.Now().Add(within); !what(); time.Sleep(closest) {
-		if time.Now().After(late) {
-			return false
-		}
+// await waits until something nobody announces is true, but no longer than that.
+func await(within time.Duration, what func() bool) {
+	for late := time.Now().Add(within); !what() && time.Now().Before(late); time.Sleep(closest) {
 	}
-	return true
 }
