@@ -2,6 +2,7 @@ package sandboxclient
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -107,10 +108,12 @@ func TestShare_boundsOneOwner(t *testing.T) {
 		share Share
 		code  Code
 	}{
-		"existing": {Share{Existing: 1}, CodeExhausted},
-		"disk":     {Share{DiskBytes: DefaultLimits().WorkspaceBytes}, CodeNoSpace},
+		"sandboxes": {Share{Existing: 1}, CodeExhausted},
+		"disk":      {Share{DiskBytes: DefaultLimits().WorkspaceBytes}, CodeNoSpace},
 	} {
 		synctest.Test(t, func(t *testing.T) {
+			var told []string
+			tc.share.Refused = func(limit string) { told = append(told, limit) }
 			c, _ := limited(t, Options{Share: shareOf("local", tc.share)})
 			a, b := c.Sandbox(named("a")), c.Sandbox(named("b"))
 			mustRun(t, a, "x")
@@ -118,6 +121,9 @@ func TestShare_boundsOneOwner(t *testing.T) {
 				t.Fatal(err)
 			}
 			refusedAtOnce(t, b, name, tc.code)
+			if !slices.Equal(told, []string{name}) {
+				t.Errorf("%s: told of %v", name, told)
+			}
 			mustRun(t, a, "x") // what there is already goes on
 			for _, other := range []string{"a", "b", "c"} {
 				mustRun(t, c.Sandbox(Ref{Owner: "else", App: "notebook", Name: other}), "x")

@@ -11,6 +11,16 @@ type Share struct {
 	Existing  int   // sandboxes with a workspace, running or not
 	Running   int   // at the same time
 	DiskBytes int64 // that their workspaces may fill, all together
+
+	// Refused, if set, is told of everything that is refused for want of one of
+	// these: "sandboxes", "running" or "disk". It must not block.
+	Refused func(limit string)
+}
+
+func (s Share) refused(limit string) {
+	if s.Refused != nil {
+		s.Refused(limit)
+	}
 }
 
 // withinShare says why an owner may have no further sandbox; c.mu is held.
@@ -27,9 +37,11 @@ func (c *census) withinShare(ref Ref) error {
 		}
 	}
 	if share.Existing > 0 && count >= share.Existing {
+		share.refused("sandboxes")
 		return full(time.Minute, "You have as many sandboxes as you may, %d: remove one that is not needed any more, DELETE /notebook?notebook=NAME&files=true say", count)
 	}
 	if share.DiskBytes > 0 && disk > share.DiskBytes {
+		share.refused("disk")
 		return Errorf(CodeNoSpace, "One more workspace could make yours larger than the %d MiB that you may fill: remove a sandbox that is not needed any more, DELETE /notebook?notebook=NAME&files=true say", share.DiskBytes>>20)
 	}
 	return nil
@@ -37,10 +49,12 @@ func (c *census) withinShare(ref Ref) error {
 
 // countRunning counts one more of an owner's as running, if it may be.
 func (c *census) countRunning(owner string) error {
-	most := c.share(owner).Running
+	share := c.share(owner)
+	most := share.Running
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if most > 0 && c.runs[owner] >= most {
+		share.refused("running")
 		return full(5*time.Second, "As many sandboxes of yours run as may, %d: end one, or wait until one has been idle for long enough", most)
 	}
 	c.runs[owner]++

@@ -224,7 +224,9 @@ func TestQuotas(t *testing.T) {
 		t.Errorf("%v", got.header)
 	}
 	k.ask(small, "POST", "/run", "print(1)").has(http.StatusInsufficientStorage, "MiB that you may fill")
-	ask(t, "GET", k.Admin+"/metrics", "").has(200, `sandgate_quota_refused_total{class="slow",limit="rate"} 1`)
+	ask(t, "GET", k.Admin+"/metrics", "").has(200,
+		`sandgate_quota_refused_total{class="default",limit="executions"} 1`, `sandgate_quota_refused_total{class="default",limit="running"} 1`,
+		`sandgate_quota_refused_total{class="slow",limit="rate"} 1`, `sandgate_quota_refused_total{class="small",limit="disk"} 1`)
 }
 
 // The audit log tells who did what to what, and holds nothing of it.

@@ -190,8 +190,11 @@ func (b *Book) Limited(by func(Limits) bool) bool {
 
 // Share is what of the gateway's sandboxes an owner may have.
 func (b *Book) Share(owner string) sandboxclient.Share {
-	limits, _ := b.limits(owner)
-	return sandboxclient.Share{Existing: limits.Sandboxes, Running: limits.Running, DiskBytes: limits.Disk}
+	limits, class := b.limits(owner)
+	return sandboxclient.Share{
+		Existing: limits.Sandboxes, Running: limits.Running, DiskBytes: limits.Disk,
+		Refused: func(limit string) { b.refused.WithLabelValues(class, limit).Inc() },
+	}
 }
 
 // refuse counts and words a refusal.
