@@ -96,6 +96,9 @@ func (p *program) remark(stderr io.Writer, key identity.Key) {
 	if p.config.Auth != authKeys {
 		fmt.Fprintln(stderr, "A gateway asks for keys when it is started with --auth keys.")
 	}
+	if key.ReachesNothing() {
+		fmt.Fprintf(stderr, "It reaches nothing yet: %s work on what is of apps, so name those in --apps as well.\n", strings.Join(key.Apps, " and "))
+	}
 	classes, _ := quota.Parse(p.config.Quotas)
 	if _, ok := classes[key.Class]; !ok && key.Class != "" && key.Class != quota.Default {
 		fmt.Fprintf(stderr, "This command was told of no --quota for the class %s; where the gateway was not either, it is like default.\n", key.Class)

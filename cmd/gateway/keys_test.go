@@ -47,6 +47,17 @@ func TestKeys(t *testing.T) {
 	noSecretIn(t, dir, token)
 }
 
+// A key for nothing but what works on other apps' sandboxes is made, and remarked on.
+func TestKeys_thatReachNothing(t *testing.T) {
+	dir := t.TempDir()
+	for apps, want := range map[string]bool{"": false, "files": false, "backups,files": false, "backups": true, "executions,shares": true} {
+		exit, _, words := do(t, "keys", "create", "--state-dir", dir, "--owner", "alice", "--apps", apps)
+		if exit != exitOK || strings.Contains(words, "reaches nothing yet") != want {
+			t.Errorf("%q: exit %d, %s", apps, exit, words)
+		}
+	}
+}
+
 // noSecretIn reads everything that lies in the state directory.
 func noSecretIn(t *testing.T, dir string, token identity.Token) {
 	t.Helper()

@@ -55,6 +55,15 @@ func (k Key) State(now time.Time) string {
 // KnownApps are those that a key can be for.
 var KnownApps = []string{"coderunner", "notebook", "files", "search", "testrunner", "executions", "backups", "sandboxapi", "shares"}
 
+// across are those of them that work on what is of others.
+var across = []string{"executions", "backups", "sandboxapi", "shares"}
+
+// ReachesNothing says whether a key is for apps alone that work on what is of
+// others, and for none of those.
+func (k Key) ReachesNothing() bool {
+	return len(k.Apps) > 0 && !slices.ContainsFunc(k.Apps, func(app string) bool { return !slices.Contains(across, app) })
+}
+
 const maxLabel = 100
 
 // Check says what is wrong with a key that is to be made.
