@@ -28,6 +28,7 @@ const (
 // Info tells of one sandbox.
 type Info struct {
 	Ref
+	ID        ID // as the log and the host call it
 	State     string
 	CreatedAt time.Time
 	LastUsed  time.Time
@@ -64,7 +65,7 @@ func (c *Client) Gauge(info Info) Info {
 
 // info tells what is known of a sandbox without asking it.
 func (c *Client) info(r Record) Info {
-	info := Info{Ref: r.Ref, CreatedAt: r.CreatedAt, LastUsed: r.LastUsed}
+	info := Info{Ref: r.Ref, ID: r.ID, CreatedAt: r.CreatedAt, LastUsed: r.LastUsed}
 	c.mu.Lock()
 	l := c.lives[r.ID]
 	c.mu.Unlock()

@@ -47,6 +47,7 @@ func NewSandboxes(inventory Inventory, open func(owner, app, name string) Sandbo
 type sandbox struct {
 	App         string     `json:"app"`
 	Name        string     `json:"name"`
+	ID          string     `json:"id"`    // what the gateway's log calls it
 	State       string     `json:"state"` // starting, running, stopping, hibernated or stopped
 	CreatedAt   time.Time  `json:"createdAt"`
 	LastUsed    time.Time  `json:"lastUsed"`
@@ -58,7 +59,7 @@ type sandbox struct {
 
 func describe(i sandboxclient.Info) sandbox {
 	return sandbox{
-		App: i.App, Name: i.Name, State: i.State, CreatedAt: i.CreatedAt.UTC(), LastUsed: i.LastUsed.UTC(),
+		App: i.App, Name: i.Name, ID: string(i.ID), State: i.State, CreatedAt: i.CreatedAt.UTC(), LastUsed: i.LastUsed.UTC(),
 		SleepsAt: orNil(i.SleepsAt), DestroyedAt: orNil(i.ExpiresAt),
 		MemoryBytes: i.MemoryBytes, DiskBytes: i.DiskBytes,
 	}
