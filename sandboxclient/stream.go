@@ -14,8 +14,8 @@ import (
 
 const (
 	// endGrace is what sandboxd may need, beyond a program's own timeout, to
-	// end it with its whole tree and to say so.
-	endGrace = 20 * time.Second
+	// end it with its whole tree and to say so: a fork bomb on a busy host takes long.
+	endGrace = time.Minute
 	// cancelTime bounds the word to sandboxd that nobody listens any more.
 	cancelTime = 5 * time.Second
 	// maxResumes bounds how often one stream is taken up again in a row.

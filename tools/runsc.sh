@@ -1,12 +1,15 @@
 #!/bin/sh
-# Builds bin/runsc: runsc.sh VERSION, the pinned gVisor's with one line mended.
+# Builds bin/runsc: runsc.sh VERSION, the pinned gVisor's with two lines mended.
 #
-# This gVisor kills a guest process whose thread it cannot find to interrupt. It
-# cannot find one that has only just started, or is between two of its steps, and
-# on a busy machine there is time to look just then: now and then a process of
-# many threads (npm, sandboxd itself) ended by SIGKILL or SIGSEGV for no reason.
-# The mended line waits on, as gVisor did before; a thread that stays away for
-# half a minute still ends its process.
+# This gVisor kills a guest's process, and sandboxd is one, in two cases where
+# nothing is wrong but the moment. Both come on busy machines, when threads start:
+#
+#  1. A thread is to be interrupted that has only just started, or is between two
+#     of its steps, and so is not found. The mended line looks again a little later.
+#  2. The kernel is asked for the next request of a process's helper thread, and
+#     says ENOENT, which it does now and then after that thread was interrupted:
+#     by a stop and continuation of its process, or when a laptop wakes up. The
+#     mended line asks again, as with EINTR.
 set -eu
 
 version=$1
@@ -23,15 +26,27 @@ mkdir "$mended/source"
 cp -R "$source/." "$mended/source"
 chmod -R u+w "$mended/source"
 
-file=$mended/source/pkg/sentry/platform/systrap/shared_context.go
-given='if _, err := sc.interruptStub(); err != nil {'
-wanted='if _, err := sc.interruptStub(); err != nil \&\& err != errNoStubThread {'
-if [ "$(grep -cF "$given" "$file")" != 1 ]; then
-	echo "tools/runsc.sh: the pinned gVisor has another text than the one to mend: see whether it still needs it" >&2
-	exit 1
-fi
-sed -i "s/$(printf '%s' "$given" | sed 's/[][\.*^$/]/\\&/g')/$wanted/" "$file"
-grep -qF 'err != errNoStubThread' "$file"
+# mend FILE GIVEN WANTED replaces what must be there exactly once.
+mend() {
+	file=$mended/source/pkg/sentry/platform/systrap/$1
+	if [ "$(grep -cF "$2" "$file")" != 1 ]; then
+		echo "tools/runsc.sh: the pinned gVisor has another text than the one to mend in $1: see whether it still needs it" >&2
+		exit 1
+	fi
+	GIVEN=$2 WANTED=$3 awk '
+		at = index($0, ENVIRON["GIVEN"]) {
+			$0 = substr($0, 1, at - 1) ENVIRON["WANTED"] substr($0, at + length(ENVIRON["GIVEN"]))
+		}
+		{ print }' "$file" >"$file.mended"
+	mv "$file.mended" "$file"
+}
+
+mend shared_context.go \
+	'if _, err := sc.interruptStub(); err != nil {' \
+	'if _, err := sc.interruptStub(); err == errNoStubThread { continue } else if err != nil {'
+mend syscall_thread_unsafe.go \
+	'if errno == unix.EINTR && t.subproc.alive() {' \
+	'if (errno == unix.EINTR || errno == unix.ENOENT) && t.subproc.alive() {'
 
 cp tools/runsc/go.mod tools/runsc/go.sum "$mended"
 go mod edit -replace "gvisor.dev/gvisor=$mended/source" "$mended/go.mod"

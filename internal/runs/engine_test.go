@@ -258,7 +258,7 @@ func TestSandbox_thatDiesEndsTheRunWithAnError(t *testing.T) {
 func TestSandbox_thatDiesBetweenPhasesIsNotReplaced(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		e := w.engine()
-		w.scripts["npm ci"] = func(p *program) { go w.kill(strings.TrimSuffix(p.cmd.Execution, "-install")) }
+		w.scripts["npm ci"] = func(p *program) { w.vanish(strings.TrimSuffix(p.cmd.Execution, "-install")) }
 		got := watchFrom(t.Context(), e, start(t, e, Request{Artifacts: []string{"*"}}).ID, 0)
 		want(t, "type", got.last().Type, "error")
 		want(t, "code", got.last().Code, sandboxclient.CodeUnavailable)

@@ -21,14 +21,15 @@ var runcFlaws = []flaw{
 	{"CVE-2024-21626", []release{{1, 1, 12}, {1, 2, 0}}},
 }
 
-// hastyRunsc kills processes of many threads on a busy machine, where it looks
-// for one of them at the wrong moment. tools/runsc.sh builds the same mended.
+// hastyRunsc kills healthy processes: on a busy machine, where it looks for one of
+// their threads at the wrong moment, and after they were stopped and continued.
+// tools/runsc.sh builds the same mended, and says why.
 const hastyRunsc = "v0.0.0-20260905035102-160fafc42237"
 
 // knownBad warns of a runtime that should not be used any more.
 func knownBad(k kind, version string) []string {
 	if version == hastyRunsc {
-		return []string{fmt.Sprintf("runsc %s is known to kill healthy processes on a busy machine: use the one that make build gives", version)}
+		return []string{fmt.Sprintf("runsc %s is known to kill healthy processes on a busy machine, and after a laptop slept: use the one that make build gives", version)}
 	}
 	if k != kindRunc {
 		return nil // gVisor announces no versions with ways out
