@@ -157,7 +157,7 @@ func (s *Sandbox) Restore(ctx context.Context, dir string, body io.Reader, o Res
 	}
 	slept := s.client.asleep(s.id)
 	err = s.with(ctx, "restore", func(ctx context.Context, l *link) error {
-		return s.lasting(ctx, l.restore(ctx, query, body, &info.ArchiveInfo))
+		return s.lastingWork(ctx, func() error { return l.restore(ctx, query, body, &info.ArchiveInfo) })
 	})
 	if err == nil && slept {
 		info.Restart, err = s.client.beginAnew(ctx, s.id, otherFiles)

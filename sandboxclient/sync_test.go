@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // A syncingEngine notes whose workspaces it was told to flush.
@@ -51,4 +53,21 @@ func TestRestore_lasts(t *testing.T) {
 	if err := restore(); err == nil || len(e.synced) != 0 {
 		t.Errorf("%v, flushed %v", err, e.synced)
 	}
+}
+
+// While a long restore writes, what it has written goes to the disk already.
+func TestRestore_flushesMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &syncingEngine{archivingEngine: &archivingEngine{newEngine(), func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			time.Sleep(flushPause * 7 / 2)
+			_, _ = io.WriteString(w, `{"files":1}`)
+		}}}
+		c := New(Options{Driver: e, Records: newMemory(), Key: []byte("key")})
+		defer func() { _ = c.Close(context.Background()) }()
+		s := c.Sandbox(Ref{Owner: "ada", App: "files", Name: "files"})
+		if _, err := s.Restore(t.Context(), "", strings.NewReader("archive"), RestoreOptions{}); err != nil || len(e.synced) != 3+1 {
+			t.Errorf("%v, flushed %d times", err, len(e.synced))
+		}
+	})
 }
