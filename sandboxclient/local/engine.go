@@ -110,11 +110,16 @@ func (e *engine) delete(ctx context.Context, name instance) error {
 	if err := executable("runtime", e.Command); err != nil {
 		return err
 	}
-	// Without force first: with it, runc waits a tenth of a second for processes
-	// that are gone already.
-	err := e.Delete(ctx, string(name), nil)
-	if err != nil && ctx.Err() == nil {
-		err = e.Delete(ctx, string(name), &runc.DeleteOpts{Force: true})
+	forced := &runc.DeleteOpts{Force: true}
+	ways := []*runc.DeleteOpts{nil, forced} // forced, runc waits a tenth of a second for processes that are gone already
+	if e.kind == kindRunsc {
+		ways = ways[1:] // unforced, it refuses what ended without its knowing
+	}
+	var err error
+	for _, how := range ways {
+		if err = e.Delete(ctx, string(name), how); err == nil || ctx.Err() != nil {
+			break
+		}
 	}
 	if err != nil && ctx.Err() == nil {
 		return &refusalError{fmt.Errorf("%s delete: %w", e.kind, err)}
