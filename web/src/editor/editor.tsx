@@ -20,6 +20,10 @@ export function Editor(props: EditorProps) {
   const editor = useRef<Instance>();
   const latest = useRef(props);
   latest.current = props;
+  // What was typed comes back as the value, and may be older than what is there by
+  // then: it is no order. Taken for one, two values chase each other for ever.
+  const echoes = useRef<string[]>([]);
+  const ordered = useRef(false);
 
   useEffect(() => {
     let gone = false;
@@ -27,7 +31,10 @@ export function Editor(props: EditorProps) {
       if (gone || !place.current) return;
       editor.current = createEditor(place.current, latest.current.value, {
         ...latest.current,
-        onChange: (v) => latest.current.onChange?.(v),
+        onChange: (v) => {
+          if (!ordered.current) echoes.current.push(v);
+          latest.current.onChange?.(v);
+        },
         keys: (props.keys ?? []).map((k, i) => ({ ...k, run: () => latest.current.keys![i]!.run() })),
       });
       latest.current.onReady?.(editor.current);
@@ -40,7 +47,14 @@ export function Editor(props: EditorProps) {
     };
   }, []);
 
-  useEffect(() => editor.current?.setValue(props.value), [props.value]);
+  useEffect(() => {
+    const echo = echoes.current.indexOf(props.value);
+    echoes.current.splice(0, echo + 1);
+    if (echo >= 0) return;
+    ordered.current = true;
+    editor.current?.setValue(props.value);
+    ordered.current = false;
+  }, [props.value]);
   useEffect(() => editor.current?.setLanguage(props.language), [props.language]);
   useEffect(() => editor.current?.setLabel(props.label), [props.label]);
   useEffect(() => editor.current?.mark(props.markLine), [props.markLine]);
