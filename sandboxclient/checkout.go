@@ -89,6 +89,9 @@ func (s *Sandbox) GitCheckout(ctx context.Context, c Checkout) (*CheckedOut, err
 	if err != nil {
 		return nil, s.failure(ctx, op, err)
 	}
+	if result.Exit.Status != StatusExited { // the script may have been ended with git, and cannot tidy up
+		_, _ = s.Exec(ctx, Command{Argv: []string{"/bin/rm", "-rf", "--", cmd.Argv[dirArgument]}, Dir: "/"})
+	}
 	if err := c.Failure(result.Exit, result.Stderr); err != nil {
 		return nil, s.failure(ctx, op, err)
 	}

@@ -61,9 +61,10 @@ func leaveHeadroom(name instance, memory int64) error {
 	return nil
 }
 
-// headroom is a quarter of the memory, within bounds.
+// headroom is a quarter of the memory, within bounds. A quarter of half a gibibyte
+// was seen to be gone before sandboxd had its turn.
 func headroom(memory int64) int64 {
-	const least, most = 128 << 20, 512 << 20
+	const least, most = 512 << 20, 1 << 30
 	return min(max(memory/4, least), most)
 }
 

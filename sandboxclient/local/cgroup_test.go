@@ -115,7 +115,7 @@ func TestLeaveHeadroom(t *testing.T) {
 	if err := leaveHeadroom(instance(testID), 1<<30); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := os.ReadFile(filepath.Join(dir, "memory.limit_in_bytes")); err != nil || string(got) != "1342177280\n" {
+	if got, err := os.ReadFile(filepath.Join(dir, "memory.limit_in_bytes")); err != nil || string(got) != "1610612736\n" {
 		t.Errorf("the limit is %q, %v", got, err)
 	}
 }
