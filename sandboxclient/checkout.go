@@ -1,6 +1,7 @@
 package sandboxclient
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"errors"
@@ -89,7 +90,9 @@ func (s *Sandbox) GitCheckout(ctx context.Context, c Checkout) (*CheckedOut, err
 	if err != nil {
 		return nil, s.failure(ctx, op, err)
 	}
-	if result.Exit.Status != StatusExited { // the script may have been ended with git, and cannot tidy up
+	// A script that was ended with git cannot tidy up; before it says that it has
+	// begun, what is in the directory is somebody else's.
+	if result.Exit.Status != StatusExited && bytes.HasPrefix(result.Stdout, []byte("begun\n")) {
 		_, _ = s.Exec(ctx, Command{Argv: []string{"/bin/rm", "-rf", "--", cmd.Argv[dirArgument]}, Dir: "/"})
 	}
 	if err := c.Failure(result.Exit, result.Stderr); err != nil {

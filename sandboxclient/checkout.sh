@@ -112,7 +112,9 @@ elif ! is_empty_directory; then
 	refuse $not_empty 'the target is there already and is no empty directory'
 fi
 
-# From here on what is in the target is ours to take away.
+# From here on what is in the target is ours to take away, and the client's if this
+# is killed.
+tell begun
 trap 'trap "" TERM; [ -z "$child" ] || kill "$child"; give_up 143' TERM
 
 get || give_up $?

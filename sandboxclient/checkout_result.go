@@ -13,6 +13,7 @@ const (
 
 // ParseCheckout reads what a checkout's command printed on stdout:
 //
+//	begun                      what is in the directory from here on is git's
 //	commit <object name>       the commit that is checked out
 //	branch <name>              the branch that is, when it is one
 //	warning <code> <sentence>  any number of them
