@@ -59,7 +59,7 @@ func TestHostile_names(t *testing.T) {
 	for _, name := range names {
 		got.has(t, name, "content")
 	}
-	if got.stdout != "commit "+commit+"\nbranch main\n" {
+	if got.stdout != "begun\ncommit "+commit+"\nbranch main\n" {
 		t.Errorf("stdout is %q", got.stdout)
 	}
 }
