@@ -100,7 +100,7 @@ func TestLoad_allProblems(t *testing.T) {
 		`"" is no number`,
 		"proceses (from the environment): there is no such setting",
 		`processes (from the environment): "four" is no whole number`,
-		`sleep-after (from the environment): "10" is no duration such as 90s or 10m`,
+		`sleep-after (from the environment): "10" is no duration such as 90s, 10m or 30d`,
 		`allow-unauthenticated (from the command line): "perhaps" is no true or false`,
 		"listen: 0.0.0.0:80 can be reached from other machines",
 		`log-level: "loud" is none of: debug, info, warn, error`,
@@ -196,6 +196,26 @@ func TestPrintConfig_roundTrip(t *testing.T) {
 	got, _, err := load(t, file.String(), nil)
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
 		t.Error(err, diff, file.String())
+	}
+}
+
+func TestSpan(t *testing.T) {
+	for text, want := range map[string]string{
+		"0": "0", "0d": "0", "30d": "30d", "720h": "30d", "1d12h": "36h", "60s": "1m", "90s": "1m30s", "1h30m": "90m", "-24h": "-24h0m0s", "1500ms": "1.5s",
+	} {
+		var s, again span
+		if err := s.Set(text); err != nil || s.String() != want {
+			t.Errorf("%s: %s, %v, want %s", text, &s, err, want)
+		}
+		if err := again.Set(s.String()); err != nil || again != s {
+			t.Errorf("%s is %v, read again %v, %v", text, time.Duration(s), time.Duration(again), err)
+		}
+	}
+	for _, text := range []string{"", "10", "d", "-1d", "1.5d", "1d1", "1d25h", "40000d"} {
+		var s span
+		if err := s.Set(text); err == nil {
+			t.Errorf("%q is %s", text, &s)
+		}
 	}
 }
 

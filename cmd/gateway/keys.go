@@ -58,7 +58,7 @@ func (p *program) createKeyCommand(stdout, stderr io.Writer) *cobra.Command {
 	f.BoolVar(&key.ReadOnly, "read-only", false, "look, and change nothing")
 	f.BoolVar(&key.Admin, "admin", false, "may look at what other owners have, with ?owner=NAME")
 	f.StringVar(&key.Class, "class", "", "`NAME` of the class of --quota; empty: default")
-	f.DurationVar(&lasts, "expires", 0, "`TIME` from now on for which it is good; 0: for ever")
+	f.Var((*span)(&lasts), "expires", "`TIME` from now on for which it is good; 0: for ever")
 	cmd.RunE = p.with(func(cmd *cobra.Command, _ []row) error {
 		if key.Owner == "" {
 			return errors.New("say whom the key is for: --owner NAME")

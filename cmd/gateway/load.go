@@ -84,7 +84,7 @@ func wanted(flag *pflag.Flag) string {
 	case "float64":
 		return "number"
 	case "duration":
-		return "duration such as 90s or 10m"
+		return "duration such as 90s, 10m or 30d"
 	case "size":
 		return "size such as 512MiB or 2GB"
 	}

@@ -47,7 +47,7 @@ func readOrder(c echo.Context) (order, error) {
 	}
 	ttl, ok := httpapi.ParseDuration(text)
 	if !ok {
-		return order{}, invalid("ttl is a duration above 0 and below a year: seconds such as 3600, or \"72h\"")
+		return order{}, invalid("ttl is a duration above 0 and below a year: seconds such as 3600, or \"3d\"")
 	}
 	o.request.TTL = ttl
 	return o, nil

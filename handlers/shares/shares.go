@@ -122,7 +122,7 @@ func lasting(raw json.RawMessage) (time.Duration, error) {
 	ttl, ok := httpapi.ParseDuration(text)
 	if !ok || ttl < time.Second || ttl > maxTTL {
 		return 0, sandboxclient.Errorf(sandboxclient.CodeInvalid,
-			"ttl is a time from 1 second to %d days, in seconds or as 12h", int(maxTTL.Hours()/24))
+			"ttl is a time from 1 second to %d days, in seconds or as 12h, 3d", int(maxTTL.Hours()/24))
 	}
 	return ttl, nil
 }

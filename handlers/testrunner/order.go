@@ -107,7 +107,7 @@ func readTimeout(o *order, value json.RawMessage) error {
 
 // readKeep reads what is to be kept of the prepared directory.
 func readKeep(o *order, value json.RawMessage) error {
-	const what = wanted(`an object such as {"dir": "/workspace/app", "ttl": "72h", "label": "…"}`)
+	const what = wanted(`an object such as {"dir": "/workspace/app", "ttl": "3d", "label": "…"}`)
 	var given *struct {
 		Dir   string          `json:"dir"`
 		Label string          `json:"label"`

@@ -1,8 +1,10 @@
 package httpapi
 
 import (
+	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -13,8 +15,8 @@ import (
 // longestDuration is more than any limit of ours, and far from overflowing.
 const longestDuration = 366 * 24 * time.Hour
 
-// QueryDuration reads a duration from the query: seconds (2, 0.5) or a Go
-// duration (1500ms). It is 0 when the parameter is not there.
+// QueryDuration reads a duration from the query, as ParseDuration does. It is 0
+// when the parameter is not there.
 func QueryDuration(c echo.Context, name string) (time.Duration, error) {
 	text, ok := Query(c, name)
 	if !ok {
@@ -28,10 +30,10 @@ func QueryDuration(c echo.Context, name string) (time.Duration, error) {
 	return d, nil
 }
 
-// ParseDuration reads seconds (2, 0.5) or a Go duration (1500ms); it is false for
+// ParseDuration reads seconds (2, 0.5), or what ParseDays reads; it is false for
 // what is neither, not above 0, or a year and more.
 func ParseDuration(text string) (time.Duration, bool) {
-	d, err := time.ParseDuration(text)
+	d, err := ParseDays(text)
 	if err != nil {
 		seconds, err := strconv.ParseFloat(text, 64)
 		if err != nil || math.IsNaN(seconds) || math.Abs(seconds) > longestDuration.Seconds() {
@@ -40,4 +42,27 @@ func ParseDuration(text string) (time.Duration, bool) {
 		d = time.Duration(seconds * float64(time.Second))
 	}
 	return d, d > 0 && d <= longestDuration
+}
+
+// ParseDays reads a Go duration (1500ms, 36h) that may begin with a whole number
+// of days (30d, 1d12h).
+func ParseDays(text string) (time.Duration, error) {
+	count, rest, ok := strings.Cut(text, "d")
+	if !ok {
+		return time.ParseDuration(text)
+	}
+	const mostDays = 100 * 366
+	days, err := strconv.ParseUint(count, 10, 0)
+	if err != nil || days > mostDays {
+		return 0, fmt.Errorf("%q has no number of days that can be taken", text)
+	}
+	d := time.Duration(days) * 24 * time.Hour
+	if rest == "" {
+		return d, nil
+	}
+	more, err := time.ParseDuration(rest)
+	if err != nil || more < 0 || more >= 24*time.Hour {
+		return 0, fmt.Errorf("%q has no time of a day after the days", text)
+	}
+	return d + more, nil
 }

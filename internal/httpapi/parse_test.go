@@ -120,6 +120,8 @@ func TestQueryDuration(t *testing.T) {
 		"timeout=8784h":   longestDuration,
 		"timeout=.25":     250 * time.Millisecond,
 		"timeout=3600":    time.Hour,
+		"timeout=1d":      24 * time.Hour,
+		"timeout=30d1h5s": 30*24*time.Hour + time.Hour + 5*time.Second,
 		"timeout=5&x=bad": 5 * time.Second,
 	} {
 		got, err := QueryDuration(asked(query), "timeout")
@@ -129,6 +131,7 @@ func TestQueryDuration(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", "abc", "-1", "-5s", "0", "0s", "NaN", "Inf", "-Inf", "1e300", "99999999999", "1e-300", "2 s", "2,5", "8785h", "1h2", "٣",
+		"d", "-1d", "1.5d", "0d", "367d", "1d-1h", "1d24h", "1d2", "1d2d", "99999999999999999999d",
 	} {
 		got, err := QueryDuration(asked("timeout="+url.QueryEscape(text)), "timeout")
 		if sandboxclient.CodeOf(err) != sandboxclient.CodeInvalid {
@@ -138,7 +141,7 @@ func TestQueryDuration(t *testing.T) {
 }
 
 func FuzzDuration(f *testing.F) {
-	for _, seed := range []string{"2", "0.5", "1500ms", "-1", "NaN", "1e400", "0x1p4", "9223372036854775807ns", "1_000"} {
+	for _, seed := range []string{"2", "0.5", "1500ms", "-1", "NaN", "1e400", "0x1p4", "9223372036854775807ns", "1_000", "1d", "366d23h59m", "d"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
