@@ -159,6 +159,21 @@ func TestGitCheckout_ends(t *testing.T) {
 	}
 }
 
+// A checkout that ends before it looked at its target takes nothing away.
+func TestGitCheckout_endsBeforeItBegins(t *testing.T) {
+	server := sandboxtest.ServeGit(t)
+	repo := server.AddRepository("p", text("a", "1"), well())
+	box := newBox(t, sandboxclient.DefaultLimits(), server)
+	sh(t, box, "mkdir kept && echo mine > kept/file")
+	c := sandboxclient.Checkout{Repository: repo.URL, Dir: "kept", AllowHTTP: true, Timeout: time.Millisecond}
+	if _, err := box.GitCheckout(t.Context(), c); err == nil {
+		t.Error("it succeeded")
+	}
+	if left := sh(t, box, "cat kept/file"); left != "mine\n" {
+		t.Errorf("the file says %q", left)
+	}
+}
+
 func TestGitCheckout_reachesNothingElse(t *testing.T) {
 	server, other := sandboxtest.ServeGit(t), sandboxtest.ServeGit(t)
 	there := other.AddRepository("p", text("a", "1"), well())
