@@ -130,9 +130,7 @@ func (h *Handler) Restore(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if target.App == "" {
-		target.App, target.Name = b.App, orDefault(target.Name, b.Name)
-	}
+	target.complete(b)
 	ref, err := h.ref(c, target.App, target.Name)
 	if err != nil {
 		return err
@@ -147,13 +145,6 @@ func (h *Handler) Restore(c echo.Context) error {
 		return err
 	}
 	return httpapi.JSON(c, http.StatusOK, restored)
-}
-
-func orDefault(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
 
 func invalid(format string, args ...any) error {

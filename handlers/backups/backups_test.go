@@ -168,6 +168,7 @@ func TestRestore_takesTheBackupsOwnForWhatIsLeftOut(t *testing.T) {
 		"":                            {"notebook", "mine", ""},
 		"{}":                          {"notebook", "mine", ""},
 		`{"name":"other"}`:            {"notebook", "other", ""},
+		`{"app":"notebook"}`:          {"notebook", "mine", ""},
 		`{"app":"files","dir":"sub"}`: {"files", "", "sub"},
 	} {
 		w, err := serve(f, http.MethodPost, "/v1/backups/b/restore", body)

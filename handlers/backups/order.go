@@ -61,6 +61,17 @@ type target struct {
 	Dir  string `json:"dir"`
 }
 
+// complete takes what is left out from the backup. The name is one of its app's
+// alone, so another app's sandbox is the usual one.
+func (t *target) complete(b backups.Backup) {
+	if t.App == "" {
+		t.App = b.App
+	}
+	if t.App == b.App && t.Name == "" {
+		t.Name = b.Name
+	}
+}
+
 func readTarget(c echo.Context) (target, error) {
 	var t target
 	err := readJSON(c, &t)
