@@ -2,6 +2,7 @@ package sandboxd
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 
 	"sandgate/internal/sandboxd/archive"
+	"sandgate/internal/sandboxd/workspace"
 	"sandgate/sandboxclient/wire"
 )
 
@@ -87,10 +89,15 @@ func number(text string) (int64, error) {
 	return n, nil
 }
 
-// endRestores ends restores that were cut off. It must be done before what they
-// need is swept.
-func endRestores(log *slog.Logger) {
-	if err := archive.Recover(workspaceDir); err != nil {
-		log.Error("a restore that was cut off could not be ended", "cause", loggable(err))
+// tidy ends restores that were cut off, and begins to sweep aside what else was
+// left. Of a restore that cannot be ended the former files may lie where a sweep
+// would take them, so that nothing is swept until another sandboxd ends it.
+func tidy(ctx context.Context, files *workspace.Workspace, log *slog.Logger) {
+	if err := archive.Recover(files.Dir()); err != nil {
+		log.Error("a restore that was cut off could not be ended; it is tried when sandboxd starts again", "cause", loggable(err))
+		return
+	}
+	if err := files.Sweep(ctx); err != nil {
+		log.Error("the workspace cannot be swept", "cause", loggable(err))
 	}
 }

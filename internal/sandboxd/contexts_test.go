@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,6 +58,32 @@ func TestMoved_sweepsTheWorkspaceOfAClone(t *testing.T) {
 	<-time.After(50 * time.Millisecond) // a sweep would not take as long
 	if gone(name) {
 		t.Error("a sandbox that has lived was swept again")
+	}
+}
+
+// Of a restore that cannot be ended, the former files stay where they are until it
+// can: a sweep would leave neither state.
+func TestMoved_sweepsNothingThatARestoreNeeds(t *testing.T) {
+	d := start(t)
+	former := filepath.Join(d.inside, ".sandgate-staging", "old", "file")
+	if err := os.MkdirAll(filepath.Dir(former), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	journal := filepath.Join(d.inside, ".sandgate-staging", "journal")
+	for name, content := range map[string]string{former: "former", journal: `{"in":true}`} { // and no new tree
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.moved(t.Context())
+	<-time.After(50 * time.Millisecond) // a sweep would not take as long
+	for _, name := range []string{former, journal} {
+		if _, err := os.Lstat(name); err != nil {
+			t.Error(err)
+		}
+	}
+	if !strings.Contains(d.log.String(), "could not be ended") {
+		t.Error("nobody was told")
 	}
 }
 

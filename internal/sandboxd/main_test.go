@@ -76,7 +76,7 @@ func start(t *testing.T) *daemon {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(&d.log, nil))
-	files, err := workspace.Open(t.Context(), d.inside, log)
+	files, err := workspace.Open(d.inside, log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,13 +52,13 @@ func serve(log *slog.Logger) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	go reaper.Run(ctx)
-	endRestores(log)
-	files, err := workspace.Open(ctx, workspaceDir, log)
+	files, err := workspace.Open(workspaceDir, log)
 	if err != nil {
 		log.Error("sandboxd cannot open the workspace", "error", err)
 		return 1
 	}
 	defer files.Close()
+	tidy(ctx, files, log)
 	archives, err := archive.Open(ctx, workspaceDir, files, log)
 	if err != nil {
 		log.Error("sandboxd cannot open the workspace", "error", err)

@@ -51,10 +51,7 @@ func (s *server) moved(ctx context.Context) {
 	if s.lived.Load() { // it is the sandbox that it was, and so is its workspace
 		return
 	}
-	endRestores(s.log)
-	if err := s.files.Sweep(ctx); err != nil {
-		s.log.Error("the workspace cannot be swept", "cause", loggable(err))
-	}
+	tidy(ctx, s.files, s.log)
 }
 
 // GET /v1/health

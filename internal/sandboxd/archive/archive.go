@@ -61,9 +61,8 @@ type Archiver struct {
 	tidy sync.WaitGroup
 }
 
-// Open opens the workspace at dir. A restore that was cut off before is undone
-// or completed first, so nothing else may use the workspace yet. What was
-// replaced is removed until ctx ends.
+// Open opens the workspace at dir, after Recover. What was replaced is removed
+// until ctx ends.
 func Open(ctx context.Context, dir string, files Files, log *slog.Logger) (*Archiver, error) {
 	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {

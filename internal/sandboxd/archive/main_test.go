@@ -42,8 +42,9 @@ func openRig(t testing.TB, dir string) *rig {
 	log := slog.New(slog.DiscardHandler)
 	ctx, cancel := context.WithCancel(context.Background())
 	must(t, Recover(dir))
-	files, err := workspace.Open(ctx, dir, log)
+	files, err := workspace.Open(dir, log)
 	must(t, err)
+	must(t, files.Sweep(ctx))
 	a, err := Open(ctx, dir, files, log)
 	must(t, err)
 	r := &rig{Archiver: a, t: t, dir: dir, end: cancel}

@@ -24,7 +24,7 @@ func open(t testing.TB) (w *Workspace, inside string) {
 
 func openAt(t testing.TB, dir string) *Workspace {
 	t.Helper()
-	w, err := Open(t.Context(), dir, slog.New(slog.DiscardHandler))
+	w, err := Open(dir, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

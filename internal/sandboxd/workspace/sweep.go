@@ -7,7 +7,7 @@ import (
 )
 
 // Sweep begins to sweep aside what an earlier sandboxd left unfinished, until ctx
-// ends. It is done again when the directory is another one, in a sandbox that was
+// ends. What restores need of that must have been taken before. It is done again when the directory is another one, in a sandbox that was
 // restored from another's checkpoint: others with this memory may have been here.
 func (w *Workspace) Sweep(ctx context.Context) error {
 	root, err := openTree(w.dir) // its own, as the workspace may be closed meanwhile

@@ -8,7 +8,6 @@
 package workspace
 
 import (
-	"context"
 	"log/slog"
 	"path"
 	"strings"
@@ -44,19 +43,19 @@ type Workspace struct {
 }
 
 // Open opens the directory. What an earlier sandboxd left unfinished in it is
-// swept aside from then on, until ctx ends.
-func Open(ctx context.Context, dir string, log *slog.Logger) (*Workspace, error) {
+// Sweep's to remove.
+func Open(dir string, log *slog.Logger) (*Workspace, error) {
 	root, err := openTree(dir)
 	if err != nil {
 		return nil, err
 	}
 	w := &Workspace{dir: dir, root: root, log: log, uid: shim.SandboxUID, gid: shim.SandboxGID}
-	if err := w.Sweep(ctx); err != nil {
-		root.Close()
-		return nil, err
-	}
+	w.boot.Store(new(Temporary + randomName()))
 	return w, nil
 }
+
+// Dir is where the directory is.
+func (w *Workspace) Dir() string { return w.dir }
 
 // Close lets the directory go.
 func (w *Workspace) Close() error { return w.root.Close() }
