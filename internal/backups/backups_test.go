@@ -173,6 +173,39 @@ func TestRestore_damaged(t *testing.T) {
 	}
 }
 
+// A reader is a sandbox that takes all that comes for an archive.
+type reader struct{ backups.Sandbox }
+
+func (r reader) Restore(_ context.Context, _ string, body io.Reader, _ sandboxclient.RestoreOptions) (sandboxclient.Restored, error) {
+	_, err := io.Copy(io.Discard, body)
+	return sandboxclient.Restored{}, err
+}
+
+// Whoever restores cannot do anything about the length of what was stored.
+func TestRestore_saysWhatIsDamaged(t *testing.T) {
+	s := openShop(t, func(o *backups.Options) {
+		open := o.Open
+		o.Open = func(ref sandboxclient.Ref) backups.Sandbox { return reader{open(ref)} }
+	})
+	s.write(adas, "file", "x")
+	b := s.create(adas, backups.Request{})
+	for name, size := range map[string]int64{"longer": b.Size - 1, "shorter": b.Size + 1} {
+		changed := b
+		changed.ID, changed.Size = name, size
+		if err := s.records.SaveBackup(t.Context(), changed); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Link(filepath.Join(s.dir, "backups", b.ID), filepath.Join(s.dir, "backups", name)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := s.Restore(t.Context(), name, adas, "", nil)
+		wantCode(t, err, sandboxclient.CodeBadGateway)
+	}
+	if _, err := s.Restore(t.Context(), b.ID, adas, "", nil); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestCreate_leavesNothingOfWhatFails(t *testing.T) {
 	s := openShop(t, func(o *backups.Options) { o.MaxBytes = 1000 })
 	s.write(adas, "large", strings.Repeat("0123456789abcdef", 10)+string(noise(100_000)))
@@ -218,6 +251,46 @@ func TestExpire(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if _, err := s.Get(t.Context(), "ada", long.ID); err != nil {
+		t.Error(err)
+	}
+}
+
+// A beside lists one more backup than there are: its owner has deleted it meanwhile.
+type beside struct{ backups.Retention }
+
+func (b beside) ExpiredBackups(ctx context.Context, before time.Time, limit int) ([]backups.Backup, error) {
+	expired, err := b.Retention.ExpiredBackups(ctx, before, limit)
+	return append([]backups.Backup{{ID: "deleted", Owner: "ada"}}, expired...), err
+}
+
+func TestExpire_besideADelete(t *testing.T) {
+	s := openShop(t, func(o *backups.Options) { o.Retention = beside{o.Retention} })
+	past := time.Now().Add(-time.Hour)
+	if err := s.records.SaveBackup(t.Context(), backups.Backup{ID: "old", Owner: "ada", CreatedAt: past, ExpiresAt: past}); err != nil {
+		t.Fatal(err)
+	}
+	s.Expire(t.Context())
+	if _, err := s.Get(t.Context(), "ada", "old"); !errors.Is(err, backups.ErrNotFound) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A patient fails when it is asked to delete for ever.
+type patient struct{ backups.Objects }
+
+func (p patient) Delete(ctx context.Context, key string) error {
+	if _, bounded := ctx.Deadline(); !bounded {
+		return errors.New("for ever")
+	}
+	return p.Objects.Delete(ctx, key)
+}
+
+func TestDelete_isBounded(t *testing.T) {
+	s := openShop(t, func(o *backups.Options) { o.Objects = patient{o.Objects} })
+	if err := s.records.SaveBackup(t.Context(), backups.Backup{ID: "b", Owner: "ada"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Delete(t.Context(), "ada", "b"); err != nil {
 		t.Error(err)
 	}
 }

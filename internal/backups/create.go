@@ -15,9 +15,6 @@ import (
 	"sandgate/sandboxclient"
 )
 
-// undoTime bounds the removal of an object that came to nothing.
-const undoTime = 30 * time.Second
-
 // Create backs a directory of a sandbox up. The archive goes from the sandbox to
 // the store as it comes; there is a backup only once all of it is there.
 func (e *Engine) Create(ctx context.Context, ref sandboxclient.Ref, req Request, tell Progress) (Backup, error) {
@@ -40,7 +37,7 @@ func (e *Engine) Create(ctx context.Context, ref sandboxclient.Ref, req Request,
 	b.CreatedAt = now()
 	b.ExpiresAt = b.CreatedAt.Add(req.TTL)
 	if err := e.record(ctx, b); err != nil {
-		return Backup{}, errors.Join(err, e.withdraw(ctx, b.ID))
+		return Backup{}, errors.Join(err, e.deleteObject(ctx, b.ID))
 	}
 	e.opts.Logger.Info("backup made", "backup", b.ID, "app", b.App, "bytes", b.Size, "files", b.Files)
 	return b, nil
@@ -72,13 +69,6 @@ func (e *Engine) store(ctx context.Context, b *Backup, archive *sandboxclient.Ar
 	b.Skipped, b.Changed = info.Skipped, info.Changed
 	b.Checksum = checksum(sum)
 	return nil
-}
-
-// withdraw removes an object that no record leads to.
-func (e *Engine) withdraw(ctx context.Context, id string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
-	defer cancel()
-	return e.opts.Objects.Delete(ctx, objectKey(id))
 }
 
 func checksum(sum hash.Hash) string { return "sha256:" + hex.EncodeToString(sum.Sum(nil)) }

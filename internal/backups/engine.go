@@ -126,12 +126,22 @@ func (e *Engine) List(ctx context.Context, owner string, f Filter, limit int) ([
 	return found[:limit], Position{last.CreatedAt, last.ID}, nil
 }
 
-// Delete forgets an owner's backup.
+// Delete forgets an owner's backup, and its object also when the owner has left
+// meanwhile.
 func (e *Engine) Delete(ctx context.Context, owner, id string) error {
 	if err := e.opts.Records.DeleteBackup(ctx, owner, id); err != nil {
 		return err
 	}
-	return e.opts.Objects.Delete(context.WithoutCancel(ctx), objectKey(id))
+	return e.deleteObject(ctx, id)
+}
+
+// undoTime bounds the removal of an object that no record leads to.
+const undoTime = 30 * time.Second
+
+func (e *Engine) deleteObject(ctx context.Context, id string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	defer cancel()
+	return e.opts.Objects.Delete(ctx, objectKey(id))
 }
 
 // begin notes that an object is being made; the function it returns, that it is

@@ -45,7 +45,8 @@ func (e *Engine) Expire(ctx context.Context) {
 			return
 		}
 		for _, b := range expired {
-			if err := e.Delete(ctx, b.Owner, b.ID); err != nil {
+			// Its owner may have deleted it meanwhile.
+			if err := e.Delete(ctx, b.Owner, b.ID); err != nil && !errors.Is(err, ErrNotFound) {
 				e.complain(ctx, "expired backup was not deleted", err)
 				return
 			}

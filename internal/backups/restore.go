@@ -65,10 +65,12 @@ type verified struct {
 // Read implements io.Reader.
 func (v *verified) Read(p []byte) (int, error) {
 	n, err := v.counter.Read(p)
-	if err == nil {
+	switch {
+	case err == nil:
 		return n, nil
-	}
-	if !errors.Is(err, io.EOF) {
+	case v.done > v.want.Size:
+		return n, damaged(fmt.Errorf("there are more than %d bytes", v.want.Size))
+	case !errors.Is(err, io.EOF):
 		return n, unreadable(err)
 	}
 	if sum := checksum(v.sum); sum != v.want.Checksum || v.done != v.want.Size {
