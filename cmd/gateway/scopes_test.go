@@ -5,6 +5,7 @@ import (
 	"io"
 	"iter"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,7 +51,10 @@ func (aShelf) Get(_ context.Context, _, id string) (backups.Backup, error) {
 	return backups.Backup{ID: id, App: "notebook", Name: "scratch"}, nil
 }
 
-func (aShelf) List(context.Context, string, backups.Filter, int) ([]backups.Backup, backups.Position, error) {
+func (aShelf) List(_ context.Context, _ string, f backups.Filter, _ int) ([]backups.Backup, backups.Position, error) {
+	if len(f.Apps) > 0 && !slices.Contains(f.Apps, "notebook") {
+		return nil, backups.Position{}, nil
+	}
 	return []backups.Backup{{ID: "x", App: "notebook"}}, backups.Position{}, nil
 }
 

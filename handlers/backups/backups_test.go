@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"sandgate/internal/backups"
+	"sandgate/internal/httpapi"
+	"sandgate/internal/identity"
 	"sandgate/sandboxclient"
 )
 
@@ -201,6 +204,21 @@ func TestList_pages(t *testing.T) {
 	for _, query := range []string{"limit=0", "limit=1001", "after=x", "after=YQ"} {
 		_, err := serve(f, http.MethodGet, "/v1/backups?"+query, "")
 		wantCode(t, err, sandboxclient.CodeInvalid, "")
+	}
+}
+
+// A page holds as many as it may of what the key is for, and where the next one
+// begins tells nothing of the rest.
+func TestList_asksForTheAppsOfTheKey(t *testing.T) {
+	var got backups.Filter
+	h := New(Options{Shelf: &fake{list: func(filter backups.Filter, _ int) ([]backups.Backup, backups.Position, error) {
+		got = filter
+		return nil, backups.Position{}, nil
+	}}})
+	c := echo.New().NewContext(httptest.NewRequest(http.MethodGet, "/v1/backups", nil), httptest.NewRecorder())
+	httpapi.Become(c, identity.Identity{Owner: "ada", Apps: []string{"backups", "files"}})
+	if err := h.List(c); err != nil || !slices.Equal(got.Apps, []string{"backups", "files"}) {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

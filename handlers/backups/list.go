@@ -3,7 +3,6 @@ package backups
 import (
 	"encoding/base64"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,7 +21,7 @@ func (h *Handler) List(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var f backups.Filter
+	f := backups.Filter{Apps: httpapi.Identity(c).Apps}
 	f.App, _ = httpapi.Query(c, "app")
 	f.Name, _ = httpapi.Query(c, "name")
 	if f.After, err = position(c); err != nil {
@@ -32,7 +31,6 @@ func (h *Handler) List(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	list = slices.DeleteFunc(list, func(b backups.Backup) bool { return !httpapi.Identity(c).Reaches(b.App) })
 	if list == nil {
 		list = []backups.Backup{}
 	}

@@ -55,6 +55,7 @@ type Objects interface {
 type Filter struct {
 	App   string
 	Name  string
+	Apps  []string // of one of these
 	After Position
 }
 

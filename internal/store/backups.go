@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"math"
+	"strings"
 	"time"
 
 	"sandgate/internal/backups"
@@ -50,8 +51,9 @@ func (s *Store) ListBackups(ctx context.Context, owner string, f backups.Filter,
 	found, err := s.queryBackups(ctx, `
 		SELECT `+backupColumns+` FROM backups
 		WHERE owner = $1 AND (created_at, id) < ($2, $3) AND ($4 = '' OR app = $4) AND ($5 = '' OR name = $5)
-		ORDER BY created_at DESC, id DESC LIMIT $6`,
-		owner, created, f.After.ID, f.App, f.Name, max(limit, 0))
+			AND ($6 = 0 OR $7 LIKE '%,' || app || ',%')
+		ORDER BY created_at DESC, id DESC LIMIT $8`,
+		owner, created, f.After.ID, f.App, f.Name, len(f.Apps), ","+strings.Join(f.Apps, ",")+",", max(limit, 0))
 	return found, wrap("list backups", err)
 }
 

@@ -86,8 +86,13 @@ func TestListBackups_newestFirstByPages(t *testing.T) {
 	if want := []string{"6", "5", "4", "3", "2", "1", "0"}; !cmp.Equal(seen, want) {
 		t.Errorf("%q", seen)
 	}
-	for _, f := range []backups.Filter{{App: "notebook"}, {Name: "other"}, {App: "notebook", Name: "other"}} {
+	for _, f := range []backups.Filter{{App: "notebook"}, {Name: "other"}, {App: "notebook", Name: "other"}, {Apps: []string{"coderunner", "notebook"}}} {
 		if page, err := s.ListBackups(t.Context(), "ada", f, 10); err != nil || !cmp.Equal(backupIDs(page), []string{"3"}) {
+			t.Errorf("%+v: %q, %v", f, backupIDs(page), err)
+		}
+	}
+	for _, f := range []backups.Filter{{Apps: []string{"file", "les,not"}}, {App: "files", Apps: []string{"notebook"}}} {
+		if page, err := s.ListBackups(t.Context(), "ada", f, 10); err != nil || len(page) != 0 {
 			t.Errorf("%+v: %q, %v", f, backupIDs(page), err)
 		}
 	}
