@@ -48,18 +48,14 @@ type objectStore interface {
 	Close() error
 }
 
-// openObjects opens the store that the configuration names, if it belongs to the
-// database.
+// openObjects opens the store that the configuration names, if it and the database
+// belong to each other.
 func openObjects(ctx context.Context, cfg Config, records *store.Store) (objectStore, error) {
 	kept, err := openStore(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
-	id, err := records.ID(ctx)
-	if err == nil {
-		err = claimObjects(ctx, kept, id)
-	}
-	if err != nil {
+	if err := claimObjects(ctx, kept, records); err != nil {
 		return nil, errors.Join(fmt.Errorf("open objects: %w", err), kept.Close())
 	}
 	return kept, nil

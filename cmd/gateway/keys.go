@@ -19,15 +19,13 @@ import (
 	"sandgate/sandboxclient"
 )
 
-// keysName is what the command is called.
-const keysName = "keys"
-
 // keysCommand is `gateway keys`, which works on the database, whether a gateway
 // runs on it or not.
 func (p *program) keysCommand(stdout, stderr io.Writer) *cobra.Command {
 	keys := &cobra.Command{
-		Use:   keysName,
-		Short: "Make, list and revoke the keys that --auth keys asks for",
+		Use:         "keys",
+		Short:       "Make, list and revoke the keys that --auth keys asks for",
+		Annotations: map[string]string{needs: "--state-dir and --database say\nwhere the keys are"},
 		Long: `Keys say who a request comes from: Authorization: Bearer sg_…
 
 They are made and revoked in the database of the gateway, which may run

@@ -87,6 +87,7 @@ Without a command it serves.`,
 			}),
 		},
 		p.keysCommand(stdout, stderr),
+		p.objectsCommand(stderr),
 		&cobra.Command{
 			Use:   "version",
 			Short: "Print the version",

@@ -11,6 +11,17 @@ import (
 
 const usageWidth = 100
 
+// needs is the annotation of a command that needs few settings: it says which, and
+// so do the commands below it.
+const needs = "needs"
+
+func needsOf(cmd *cobra.Command) string {
+	if why := cmd.Annotations[needs]; why != "" || !cmd.HasParent() {
+		return why
+	}
+	return needsOf(cmd.Parent())
+}
+
 // usage writes what --help shows below a command's description.
 func (p *program) usage(cmd *cobra.Command) error {
 	var b strings.Builder
@@ -29,8 +40,8 @@ func (p *program) usage(cmd *cobra.Command) error {
 	if flags := cmd.LocalNonPersistentFlags(); flags.HasAvailableFlags() && cmd.HasParent() {
 		fmt.Fprintf(&b, "\nFlags:\n%s", flags.FlagUsagesWrapped(usageWidth))
 	}
-	if cmd.Name() == keysName || cmd.HasParent() && cmd.Parent().Name() == keysName {
-		b.WriteString("\nIt takes the settings of the gateway as well, of which --state-dir and --database say\nwhere the keys are; gateway --help lists them.\n")
+	if why := needsOf(cmd); why != "" {
+		fmt.Fprintf(&b, "\nIt takes the settings of the gateway as well, of which %s; gateway --help lists them.\n", why)
 		_, err := io.WriteString(cmd.OutOrStderr(), b.String())
 		return err
 	}
