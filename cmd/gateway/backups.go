@@ -45,6 +45,7 @@ func backupRef(owner, app, name string) (sandboxclient.Ref, error) {
 // An objectStore keeps large things until it is closed.
 type objectStore interface {
 	backups.Objects
+	Sweep(ctx context.Context) error
 	Close() error
 }
 
@@ -55,7 +56,13 @@ func openObjects(ctx context.Context, cfg Config, records *store.Store) (objectS
 	if err != nil {
 		return nil, err
 	}
-	if err := claimObjects(ctx, kept, records); err != nil {
+	ctx, cancel := context.WithTimeout(ctx, openObjectsTime)
+	defer cancel()
+	err = claimObjects(ctx, kept, records)
+	if err == nil { // or what lies about there is not ours to remove
+		err = kept.Sweep(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open objects: %w", err), kept.Close())
 	}
 	return kept, nil

@@ -26,14 +26,13 @@ type Local struct {
 	folders sync.Mutex
 }
 
-// Open opens the store in dir, makes the directory if it is not there, and
-// removes what was being written when the gateway was killed.
+// Open opens the store in dir, and makes the directory if it is not there.
 func Open(dir string) (*Local, error) {
 	root, err := openRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open object store: %w", err)
 	}
-	if err := sweep(root); err != nil {
+	if err := root.Mkdir(unfinished, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		_ = root.Close()
 		return nil, fmt.Errorf("open object store: %w", err)
 	}
@@ -55,11 +54,17 @@ func openRoot(dir string) (*os.Root, error) {
 	return os.OpenRoot(dir)
 }
 
-func sweep(root *os.Root) error {
-	if err := root.RemoveAll(unfinished); err != nil {
-		return err
+// Sweep removes what was being written when the gateway was killed. It is called
+// once it is known whose the store is, and before anything else is put.
+func (l *Local) Sweep(context.Context) error {
+	err := l.root.RemoveAll(unfinished)
+	if err == nil {
+		err = l.root.Mkdir(unfinished, 0o700)
 	}
-	return root.Mkdir(unfinished, 0o700)
+	if err != nil {
+		return fmt.Errorf("sweep object store: %w", err)
+	}
+	return nil
 }
 
 // Close lets go of the directory. Readers that are open stay usable.

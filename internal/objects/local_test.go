@@ -61,19 +61,26 @@ func TestOpen_findsWhatWasPut(t *testing.T) {
 	}
 }
 
-// A gateway that was killed leaves half a file, which the next one removes.
-func TestOpen_sweeps(t *testing.T) {
+// A gateway that was killed leaves half a file, which the next one removes, but not
+// before it knows that the store is its own.
+func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	put(t, open(t, dir), "a/b", "whole")
 	half := filepath.Join(dir, ".unfinished", "half")
 	if err := os.WriteFile(half, []byte("ha"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	open(t, dir)
-	want := []string{".", ".unfinished", "a", "a/b"}
-	if got := tree(t, dir); !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+	next := open(t, dir)
+	if got, want := tree(t, dir), []string{".", ".unfinished", ".unfinished/half", "a", "a/b"}; !slices.Equal(got, want) {
+		t.Errorf("opened: %q, want %q", got, want)
 	}
+	if err := next.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := tree(t, dir), []string{".", ".unfinished", "a", "a/b"}; !slices.Equal(got, want) {
+		t.Errorf("swept: %q, want %q", got, want)
+	}
+	put(t, next, "a/c", "whole")
 }
 
 func TestOpen_refusesFile(t *testing.T) {

@@ -37,8 +37,7 @@ type S3 struct {
 	prefix    string // with a slash at its end, if there is one
 }
 
-// OpenS3 opens the store, and gives up the uploads that were under way when the
-// gateway was killed.
+// OpenS3 opens the store.
 func OpenS3(ctx context.Context, c S3Config) (*S3, error) {
 	transport, err := minio.DefaultTransport(c.Secure)
 	if err != nil {
@@ -72,8 +71,14 @@ func (s *S3) check(ctx context.Context) error {
 	if !there {
 		return errors.New("there is no such bucket")
 	}
+	return nil
+}
+
+// Sweep gives up the uploads that were under way when the gateway was killed, as
+// Local does.
+func (s *S3) Sweep(ctx context.Context) error {
 	if err := s.abort(ctx, s.prefix, false); err != nil {
-		return explain(err)
+		return fmt.Errorf("sweep object store: %w", explain(err))
 	}
 	return nil
 }
