@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/minio/minio-go/v7"
@@ -35,6 +36,9 @@ type S3 struct {
 	transport *http.Transport
 	bucket    string
 	prefix    string // with a slash at its end, if there is one
+
+	aborting sync.Mutex      // held while uploads that came to nothing are given up
+	failed   map[string]bool // keys of which one may still be there
 }
 
 // OpenS3 opens the store.
@@ -51,7 +55,7 @@ func OpenS3(ctx context.Context, c S3Config) (*S3, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open object store: %w", err)
 	}
-	s := &S3{client: client, transport: transport, bucket: c.Bucket}
+	s := &S3{client: client, transport: transport, bucket: c.Bucket, failed: make(map[string]bool)}
 	if c.Prefix != "" {
 		s.prefix = c.Prefix + "/"
 	}

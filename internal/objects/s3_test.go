@@ -174,6 +174,30 @@ func TestS3_serverKilledInTheMiddle(t *testing.T) {
 	_ = stream.Close()
 }
 
+// A gateway that lives on when the server was killed gives up what had failed, once
+// the server is back.
+func TestS3_serverIsBack(t *testing.T) {
+	server := sandboxtest.StartS3(t)
+	c := config(t, server)
+	makeBucket(t, c)
+	s := openS3(t, c)
+	if _, err := s.Put(t.Context(), "key", &blocked{left: 20 << 20, reached: server.Kill}); err == nil {
+		t.Fatal("put although the server was killed")
+	}
+	server.Start()
+	if n := uploads(t, c); n == 0 {
+		t.Error("nothing was under way, so that this test shows nothing")
+	}
+	for _, key := range []string{"other", "key"} {
+		if _, err := s.Put(t.Context(), key, strings.NewReader("short")); err != nil {
+			t.Fatal(err)
+		}
+		if n := uploads(t, c); n != 0 {
+			t.Errorf("%d uploads are left when %s was put", n, key)
+		}
+	}
+}
+
 func TestParseS3(t *testing.T) {
 	const endpoint = "endpoint=http%3A%2F%2F127.0.0.1%3A7070"
 	got, err := objects.ParseS3("s3://bucket/a/b/?region=eu-1&"+endpoint, environment("id", "secret"))

@@ -19,6 +19,7 @@ func (s *S3) Put(ctx context.Context, key string, content io.Reader) (Info, erro
 	if err := errors.Join(CheckKey(key), context.Cause(ctx)); err != nil {
 		return Info{}, err
 	}
+	_ = s.abortFailed(ctx) // what cannot be given up now waits for another time
 	first := parts.Get().(*[partSize]byte)
 	defer parts.Put(first)
 	source := &watched{reader: reader{ctx, io.NopCloser(content)}}
@@ -30,6 +31,9 @@ func (s *S3) Put(ctx context.Context, key string, content io.Reader) (Info, erro
 		err = s.putWhole(ctx, key, first[:n])
 	default:
 		err = s.putParts(ctx, key, io.MultiReader(bytes.NewReader(first[:]), source))
+		if err != nil && (source.err == nil || ctx.Err() != nil) {
+			err = errors.Join(err, s.giveUp(ctx, key))
+		}
 	}
 	if err := errors.Join(source.err, err); err != nil {
 		return Info{}, failure("put", key, explain(err))
@@ -55,17 +59,37 @@ func (s *S3) putWhole(ctx context.Context, key string, content []byte) error {
 	}
 }
 
-// putParts sends an object whose length is not known. Of one that came to nothing
-// no part is left on the server.
+// putParts sends an object whose length is not known. What came to nothing the
+// library gives up; it cannot, and does not say so, with a context that has ended or
+// while the server is away.
 func (s *S3) putParts(ctx context.Context, key string, content io.Reader) error {
 	_, err := s.client.PutObject(ctx, s.bucket, s.prefix+key, content, -1, minio.PutObjectOptions{PartSize: partSize})
-	if err == nil || ctx.Err() == nil {
-		return err // the library has given the upload up
-	}
-	// With a context that has ended it could not.
-	again, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
+	return err
+}
+
+// giveUp sees to it that no part of a failed upload is left on the server: now, or
+// before the first put for which it is there again.
+func (s *S3) giveUp(ctx context.Context, key string) error {
+	s.aborting.Lock()
+	s.failed[key] = true
+	s.aborting.Unlock()
+	return s.abortFailed(context.WithoutCancel(ctx))
+}
+
+// abortFailed gives up the uploads that have failed. The lock is held meanwhile: a
+// new upload of such a key must not begin, or it were given up with the former.
+func (s *S3) abortFailed(ctx context.Context) error {
+	s.aborting.Lock()
+	defer s.aborting.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, abortTime)
 	defer cancel()
-	return errors.Join(err, s.abort(again, s.prefix+key, true))
+	for key := range s.failed {
+		if err := s.abort(ctx, s.prefix+key, true); err != nil {
+			return err
+		}
+		delete(s.failed, key)
+	}
+	return nil
 }
 
 // watched counts, and remembers what content failed with: the library takes an
