@@ -1,8 +1,9 @@
-// Package objects keeps large things: run logs, artifacts, later backups.
+// Package objects keeps large things: logs and artifacts of test runs, and backups.
 //
 // An object is some bytes under a key. It is there whole or not at all, is
 // replaced in one step and never changed. What a store has to do stands in
-// package objectstest, which every store passes; [Local] is a directory.
+// package objectstest, which every store passes; [Local] is a directory, [S3]
+// a bucket of a server.
 //
 // # Keys
 //
