@@ -62,7 +62,7 @@ bin/sandboxd: $(SOURCES)
 
 # runsc compares its version before it restores a checkpoint.
 RUNSC_VERSION = $(shell sed -n 's/^require gvisor.dev.gvisor \([^ ]*\).*/\1/p' tools/runsc/go.mod)+mended
-bin/runsc: tools/runsc/go.mod tools/runsc/go.sum tools/runsc.sh
+bin/runsc: tools/runsc/go.mod tools/runsc/go.sum tools/runsc/filters/main.go tools/runsc.sh
 	@echo "building runsc the first time takes about two minutes"
 	@CGO_ENABLED=0 tools/runsc.sh $(RUNSC_VERSION)
 
