@@ -55,6 +55,7 @@ func checkAddresses(wrong *problems, c Config) {
 				name, address)
 		}
 	}
+	checkProxies(wrong, c)
 	for _, host := range c.AllowedHosts {
 		if host == "" || strings.ContainsAny(host, "/ *") {
 			wrong.addf("allowed-hosts: %q is no host name such as sandgate.example.org", host)

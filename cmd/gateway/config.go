@@ -19,6 +19,7 @@ type Config struct {
 	Listen               string
 	AdminListen          string
 	AllowedHosts         []string
+	TrustedProxies       []string
 	AllowUnauthenticated bool
 
 	Auth     string

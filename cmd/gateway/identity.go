@@ -75,6 +75,7 @@ func openAPI(cfg Config, s opened, log *slog.Logger, registry prometheus.Registe
 		Registry:   registry,
 		Guard:      httpapi.NewGuard(cfg.hosts()),
 		Identifier: door,
+		Proxies:    cfg.trustedProxies(),
 		Take:       s.quotas.Take,
 		Audit:      record,
 	})

@@ -27,6 +27,7 @@ func settings(c *Config) []group {
 	f.StringVar(&c.Listen, "listen", c.Listen, "address of the apps, as `HOST:PORT`; port 0 takes a free one")
 	f.StringVar(&c.AdminListen, "admin-listen", c.AdminListen, "address of /metrics, /healthz, /readyz and /debug/pprof, as `HOST:PORT`; empty: none")
 	f.StringSliceVar(&c.AllowedHosts, "allowed-hosts", c.AllowedHosts, "host `NAMES` to answer for besides the loopback ones, separated by commas")
+	f.StringSliceVar(&c.TrustedProxies, "trusted-proxies", c.TrustedProxies, "`ADDRESSES` and nets of the proxies whose X-Forwarded-For says where a request comes from, separated by commas; empty: none")
 	f.BoolVar(&c.AllowUnauthenticated, "allow-unauthenticated", c.AllowUnauthenticated, "listen beyond loopback although everybody who gets there may run code")
 
 	f = heading("Identity")

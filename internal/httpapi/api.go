@@ -4,6 +4,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -24,6 +25,8 @@ type Options struct {
 	// Take counts a request of somebody, says in the answer's header what is left,
 	// and refuses one that came too fast; nil: none does.
 	Take func(id identity.Identity, header http.Header) error
+	// Proxies are those who say in X-Forwarded-For where a request comes from.
+	Proxies []netip.Prefix
 	// Audit is told how each request that asks for an identity ended; nil: nobody is.
 	Audit func(audit.Entry)
 }
@@ -39,6 +42,7 @@ type API struct {
 	apps     map[string]string // by route pattern
 	public   map[string]bool   // method and route pattern
 
+	client     echo.IPExtractor // nil: whoever connects
 	identifier Identifier
 	take       func(identity.Identity, http.Header) error
 	audit      func(audit.Entry)
@@ -56,6 +60,7 @@ func New(opts Options) *API {
 		apps:     map[string]string{},
 		public:   map[string]bool{},
 
+		client:     clientBehind(opts.Proxies),
 		identifier: opts.Identifier,
 		take:       opts.Take,
 		audit:      opts.Audit,

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -28,9 +27,8 @@ func (a *API) tellAudit(c echo.Context, end outcome) {
 	if a.audit == nil || forAll && identity.Safe(r.Method) {
 		return
 	}
-	remote, _, _ := net.SplitHostPort(r.RemoteAddr)
 	e := audit.Entry{
-		Time: time.Now(), Request: RequestID(c), Remote: remote,
+		Time: time.Now(), Request: RequestID(c), Remote: remote(r),
 		Owner: id.Owner, By: id.Asker, Key: id.Key,
 		Action: methodLabel(r.Method) + " " + a.route(c), App: a.apps[a.route(c)], Target: targetOf(c),
 		Outcome: "ok", Status: end.status,

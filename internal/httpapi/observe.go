@@ -22,6 +22,7 @@ func (a *API) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		defer a.metrics.inFlight.Dec()
 		w := newPatientWriter(c.Response().Writer, a.patience)
 		c.Response().Writer = w
+		a.locate(c)
 		identify(c)
 		setSafeHeaders(c.Response().Header())
 		if c.Request().ContentLength != 0 { // the server reads what a handler leaves of a body
@@ -90,6 +91,7 @@ func (a *API) record(c echo.Context, end outcome, took time.Duration) {
 		slog.Int("status", end.status),
 		slog.Int64("bytes", c.Response().Size),
 		slog.Duration("duration", took),
+		slog.String("remote", remote(r)),
 		slog.String("request", RequestID(c)),
 	}
 	if app := a.apps[route]; app != "" {

@@ -43,9 +43,9 @@ func TestLog_holdsNothingPrivate(t *testing.T) {
 	want := []map[string]any{
 		{
 			"level": "INFO", "msg": "request", "method": "POST", "route": "/run", "status": 400.0,
-			"bytes": 5.0, "request": "r1", "app": "coderunner", "code": "invalid",
+			"bytes": 5.0, "remote": "192.0.2.1", "request": "r1", "app": "coderunner", "code": "invalid",
 		},
-		{"level": "INFO", "msg": "request", "method": "GET", "route": "unmatched", "status": 404.0, "bytes": 53.0, "code": "not_found"},
+		{"level": "INFO", "msg": "request", "method": "GET", "route": "unmatched", "status": 404.0, "bytes": 53.0, "remote": "192.0.2.1", "code": "not_found"},
 	}
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Error(diff)

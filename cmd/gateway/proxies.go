@@ -1,0 +1,37 @@
+package main
+
+import (
+	"errors"
+	"net/netip"
+)
+
+// parseProxy reads the address of a proxy, or the net that several are in.
+func parseProxy(text string) (netip.Prefix, error) {
+	if address, err := netip.ParseAddr(text); err == nil {
+		return address.Unmap().Prefix(address.Unmap().BitLen())
+	}
+	net, err := netip.ParsePrefix(text)
+	if err == nil && net.Bits() == 0 {
+		err = errors.New("everybody is in it")
+	}
+	return net, err
+}
+
+// trustedProxies are those whose word is taken for where a request comes from. The
+// settings were checked.
+func (c Config) trustedProxies() []netip.Prefix {
+	var nets []netip.Prefix
+	for _, text := range c.TrustedProxies {
+		net, _ := parseProxy(text)
+		nets = append(nets, net)
+	}
+	return nets
+}
+
+func checkProxies(wrong *problems, c Config) {
+	for _, text := range c.TrustedProxies {
+		if _, err := parseProxy(text); err != nil {
+			wrong.addf("trusted-proxies: %q is no address of a proxy, such as 10.0.0.7, and no net of some, such as 10.0.0.0/24", text)
+		}
+	}
+}
