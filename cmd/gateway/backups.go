@@ -96,7 +96,7 @@ func openBackups(cfg Config, client *sandboxclient.Client, records *store.Store,
 		Records:   records,
 		Retention: records,
 		Objects:   kept,
-		Room:      roomFor(book, records),
+		Quota:     objectQuota{book, records},
 		MaxBytes:  int64(cfg.MaxBackup),
 		Logger:    log,
 	})

@@ -28,29 +28,25 @@ type executionBook interface {
 	Execution(ctx context.Context, owner, id string) (sandboxclient.Execution, error)
 }
 
-// objectWeigher tells what an owner's backups and artifacts take.
+// objectWeigher tells what an owner's backups take, and what its runs left.
 type objectWeigher interface {
 	ObjectBytes(ctx context.Context, owner string) (int64, error)
 }
 
-// artifactRoom tells how many bytes of artifacts an owner may still keep.
-func artifactRoom(book *quota.Book, objects objectWeigher) func(ctx context.Context, owner string) (int64, error) {
-	return func(ctx context.Context, owner string) (int64, error) {
-		has, err := objects.ObjectBytes(ctx, owner)
-		return book.ObjectRoom(owner, has), err
-	}
+// An objectQuota bounds what owners keep in objects.
+type objectQuota struct {
+	book    *quota.Book
+	objects objectWeigher
 }
 
-// roomFor says why an owner may keep no further backup.
-func roomFor(book *quota.Book, objects objectWeigher) func(ctx context.Context, owner string) error {
-	return func(ctx context.Context, owner string) error {
-		has, err := objects.ObjectBytes(ctx, owner)
-		if err != nil {
-			return err
-		}
-		return book.Objects(owner, has)
-	}
+// Room is how many bytes more an owner may keep.
+func (q objectQuota) Room(ctx context.Context, owner string) (int64, error) {
+	has, err := q.objects.ObjectBytes(ctx, owner)
+	return q.book.ObjectRoom(owner, has), err
 }
+
+// NoRoom refuses an owner more than that.
+func (q objectQuota) NoRoom(owner string) error { return q.book.NoObjectRoom(owner) }
 
 // withinQuotas gives the routes as they are for owners who may not have all that
 // the gateway has. What it counts beyond the end of a request it counts no longer

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -349,25 +350,93 @@ func TestReconcile_storeIsAway(t *testing.T) {
 	}
 }
 
+// An allowance is a quota of so many bytes.
+type allowance struct {
+	records *store.Store
+	bytes   int64
+}
+
+func (a *allowance) Room(ctx context.Context, owner string) (int64, error) {
+	has, err := a.records.ObjectBytes(ctx, owner)
+	return max(a.bytes-has, 0), err
+}
+
+func (a *allowance) NoRoom(string) error {
+	return sandboxclient.Errorf(sandboxclient.CodeNoSpace, "full")
+}
+
+// openBounded opens a shop in which owners may keep so many backups of a workspace
+// with one small file, and half of one.
+func openBounded(t *testing.T, backupsOf int64, change ...func(*backups.Options)) (s shop, one int64) {
+	t.Helper()
+	quota := &allowance{bytes: 1 << 30}
+	s = openShop(t, append(change, func(o *backups.Options) { o.Quota = quota })...)
+	quota.records = s.records
+	s.write(adas, "file", "x")
+	b := s.create(adas, backups.Request{})
+	if err := s.Delete(t.Context(), "ada", b.ID); err != nil {
+		t.Fatal(err)
+	}
+	quota.bytes = backupsOf*b.Size + b.Size/2
+	return s, b.Size
+}
+
+// A gate lets nobody begin to store before all of a number have come, and counts
+// what is stored.
+type gate struct {
+	backups.Objects
+	missing atomic.Int32
+	all     chan struct{}
+	stored  atomic.Int64
+}
+
+func (g *gate) Put(ctx context.Context, key string, content io.Reader) (objects.Info, error) {
+	if g.missing.Add(-1) == 0 {
+		close(g.all)
+	}
+	if g.missing.Load() > -1 {
+		<-g.all
+	}
+	return g.Objects.Put(ctx, key, io.TeeReader(content, g))
+}
+
+func (g *gate) Write(p []byte) (int, error) {
+	g.stored.Add(int64(len(p)))
+	return len(p), nil
+}
+
+// A backup under way ends once it takes more than there is room for, and leaves the
+// room as it was.
+func TestCreate_endsWhereTheRoomDoes(t *testing.T) {
+	g := new(gate)
+	s, one := openBounded(t, 2, func(o *backups.Options) { g.Objects, o.Objects = o.Objects, g })
+	s.write(adas, "large/noise", string(noise(1<<20)))
+	for range 3 {
+		g.stored.Store(0)
+		_, err := s.Create(t.Context(), adas, backups.Request{Dir: "large"}, nil)
+		wantCode(t, err, sandboxclient.CodeNoSpace)
+		if stored := g.stored.Load(); stored > 3*one {
+			t.Errorf("%d bytes were stored", stored)
+		}
+		_, err = s.Create(t.Context(), adas, backups.Request{Dir: "missing"}, nil)
+		wantCode(t, err, sandboxclient.CodeNotFound)
+	}
+	s.wantObjects(0)
+	small := backups.Request{Excludes: []string{"large/"}}
+	s.create(adas, small)
+	s.create(adas, small)
+	_, err := s.Create(t.Context(), adas, small, nil)
+	wantCode(t, err, sandboxclient.CodeNoSpace)
+	s.wantObjects(2)
+}
+
 // Backups that are made at the same time get no more room than one after the other.
 func TestCreate_roomForOne(t *testing.T) {
-	var s shop
-	arrived, all := make(chan struct{}, 8), make(chan struct{})
-	s = openShop(t, func(o *backups.Options) {
-		o.Room = func(ctx context.Context, owner string) error {
-			if has, err := s.records.ObjectBytes(ctx, owner); err != nil || has > 0 {
-				return errors.Join(err, sandboxclient.Errorf(sandboxclient.CodeNoSpace, "full"))
-			}
-			select {
-			case arrived <- struct{}{}:
-				<-all // nobody is written down before everybody was let in
-			case <-all:
-			}
-			return nil
-		}
-	})
-	s.write(adas, "file", "x")
+	g := &gate{all: make(chan struct{})}
+	s, one := openBounded(t, 1, func(o *backups.Options) { g.Objects, o.Objects = o.Objects, g })
 	const together = 4
+	g.stored.Store(0)
+	g.missing.Store(together)
 	came := make(chan error, together)
 	for range together {
 		go func() {
@@ -375,10 +444,6 @@ func TestCreate_roomForOne(t *testing.T) {
 			came <- err
 		}()
 	}
-	for range together {
-		<-arrived
-	}
-	close(all)
 	made := 0
 	for range together {
 		if err := <-came; err == nil {
@@ -387,8 +452,8 @@ func TestCreate_roomForOne(t *testing.T) {
 			wantCode(t, err, sandboxclient.CodeNoSpace)
 		}
 	}
-	if made != 1 {
-		t.Errorf("%d were made", made)
+	if made != 1 || g.stored.Load() != one {
+		t.Errorf("%d were made, of %d bytes", made, g.stored.Load())
 	}
 	s.wantObjects(1)
 }

@@ -21,45 +21,54 @@ func (e *Engine) Create(ctx context.Context, ref sandboxclient.Ref, req Request,
 	if err := req.check(); err != nil {
 		return Backup{}, err
 	}
-	if err := e.opts.Room(ctx, ref.Owner); err != nil {
+	b := Backup{ID: uuid.NewString(), Owner: ref.Owner, App: ref.App, Name: ref.Name, Dir: req.Dir, Label: req.Label}
+	m, err := e.begin(ctx, b.ID, b.Owner)
+	if err != nil {
 		return Backup{}, err
 	}
-	b := Backup{ID: uuid.NewString(), Owner: ref.Owner, App: ref.App, Name: ref.Name, Dir: req.Dir, Label: req.Label}
-	defer e.begin(b.ID)()
+	defer e.end(m)
 	archive, err := e.opts.Open(ref).Archive(ctx, req.Dir, sandboxclient.ArchiveOptions{Excludes: req.Excludes, Gitignore: req.Gitignore})
 	if err != nil {
 		return Backup{}, err
 	}
 	defer archive.Close()
-	if err := e.store(ctx, &b, archive, tell); err != nil {
+	if err := e.store(ctx, &b, archive, m, tell); err != nil {
 		return Backup{}, err
 	}
 	b.CreatedAt = now()
 	b.ExpiresAt = b.CreatedAt.Add(req.TTL)
-	if err := e.record(ctx, b); err != nil {
+	if err := e.record(ctx, b, m); err != nil {
 		return Backup{}, errors.Join(err, e.deleteObject(ctx, b.ID))
 	}
 	e.opts.Logger.Info("backup made", "backup", b.ID, "app", b.App, "bytes", b.Size, "files", b.Files)
 	return b, nil
 }
 
-// record writes a backup down, if there is room for it still: others may have been
-// made beside it. Whoever left by now finds it in the list; a record must not be
-// there by half.
-func (e *Engine) record(ctx context.Context, b Backup) error {
+// record writes a backup down, if there is room for it still: runs may have left
+// something meanwhile. Whoever left by now finds it in the list; a record must not
+// be there by half.
+func (e *Engine) record(ctx context.Context, b Backup, m *making) error {
 	ctx = context.WithoutCancel(ctx)
 	e.recording.Lock()
 	defer e.recording.Unlock()
-	if err := e.opts.Room(ctx, b.Owner); err != nil {
+	room, err := e.opts.Quota.Room(ctx, b.Owner)
+	if err != nil {
 		return err
 	}
-	return e.opts.Records.SaveBackup(ctx, b)
+	if b.Size > room {
+		return e.opts.Quota.NoRoom(b.Owner)
+	}
+	if err := e.opts.Records.SaveBackup(ctx, b); err != nil {
+		return err
+	}
+	e.keep(m)
+	return nil
 }
 
 // store makes the object, and notes what it is.
-func (e *Engine) store(ctx context.Context, b *Backup, archive *sandboxclient.Archive, tell Progress) error {
+func (e *Engine) store(ctx context.Context, b *Backup, archive *sandboxclient.Archive, m *making, tell Progress) error {
 	sum := sha256.New()
-	counted := &counter{body: archive, most: e.opts.MaxBytes, sum: sum, tell: tell}
+	counted := &counter{body: ration{archive, e, m}, most: e.opts.MaxBytes, sum: sum, tell: tell}
 	stored, err := e.opts.Objects.Put(ctx, objectKey(b.ID), counted)
 	if err != nil {
 		return objectError(err)

@@ -12,6 +12,7 @@ import (
 	"io"
 	"iter"
 	"log/slog"
+	"math"
 	"sync"
 	"time"
 
@@ -51,6 +52,20 @@ type Objects interface {
 	List(ctx context.Context, prefix string) iter.Seq2[objects.Info, error]
 }
 
+// A Quota bounds what an owner keeps.
+type Quota interface {
+	// Room is how many bytes more an owner may keep.
+	Room(ctx context.Context, owner string) (int64, error)
+	// NoRoom is what an owner is told of whose backup there is no room for.
+	NoRoom(owner string) error
+}
+
+// unbounded is the quota where there is none.
+type unbounded struct{}
+
+func (unbounded) Room(context.Context, string) (int64, error) { return math.MaxInt64, nil }
+func (unbounded) NoRoom(string) error                         { return nil }
+
 // A Filter picks backups of a list; what is empty picks all.
 type Filter struct {
 	App   string
@@ -72,9 +87,7 @@ type Options struct {
 	Retention Retention
 	Objects   Objects
 
-	// Room says why an owner may keep no further backup; nil: anybody may.
-	Room func(ctx context.Context, owner string) error
-
+	Quota    Quota // nil: owners may keep all there is
 	MaxBytes int64 // of one archive; 0: 16 GiB
 	Logger   *slog.Logger
 }
@@ -85,7 +98,7 @@ type Engine struct {
 	opts Options
 
 	mu     sync.Mutex
-	making map[string]bool // backups whose objects have no record yet
+	making map[string]*making // by id
 
 	recording sync.Mutex // held while it is found out whether there is room, and taken
 }
@@ -98,10 +111,10 @@ func New(opts Options) *Engine {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	if opts.Room == nil {
-		opts.Room = func(context.Context, string) error { return nil }
+	if opts.Quota == nil {
+		opts.Quota = unbounded{}
 	}
-	return &Engine{opts: opts, making: make(map[string]bool)}
+	return &Engine{opts: opts, making: make(map[string]*making)}
 }
 
 const objectsPrefix = "backups/"
@@ -143,23 +156,4 @@ func (e *Engine) deleteObject(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 	defer cancel()
 	return e.opts.Objects.Delete(ctx, objectKey(id))
-}
-
-// begin notes that an object is being made; the function it returns, that it is
-// not any more.
-func (e *Engine) begin(id string) func() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.making[id] = true
-	return func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		delete(e.making, id)
-	}
-}
-
-func (e *Engine) isMaking(id string) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.making[id]
 }

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"testing"
 )
@@ -55,7 +56,7 @@ func TestIdentity_runs(t *testing.T) {
 // else there is no such backup.
 func TestIdentity_backups(t *testing.T) {
 	t.Parallel()
-	k := startKeyed(t, "--quota", "full.objects=1")
+	k := startKeyed(t, "--quota", "full.objects=1KiB")
 	alice, bob, full := k.key("alice"), k.key("bob"), k.key("dave", "--class", "full")
 	k.ask(alice, "PUT", "/files?path=a.txt", "kept").has(200)
 	var b struct{ ID string }
@@ -72,7 +73,9 @@ func TestIdentity_backups(t *testing.T) {
 	k.ask(alice, "POST", "/v1/backups/"+b.ID+"/restore", `{"app":"files"}`).has(200)
 	k.ask(alice, "GET", "/files?path=a.txt", "").is(200, "kept")
 
-	k.ask(full, "PUT", "/files?path=a.txt", "kept").has(200)
+	noise := make([]byte, 700) // of which one backup fits, and two do not
+	_, _ = rand.Read(noise)    // which never fails
+	k.ask(full, "PUT", "/files?path=noise", string(noise)).has(200)
 	k.ask(full, "POST", "/v1/backups", `{"app":"files"}`).has(201)
-	k.ask(full, "POST", "/v1/backups", `{"app":"files"}`).has(507, "Your backups and artifacts fill")
+	k.ask(full, "POST", "/v1/backups", `{"app":"files"}`).has(507, "Your backups and what your test runs left may fill 1.0 KiB")
 }

@@ -156,7 +156,7 @@ func (b *Book) Runs(owner string, has int) error {
 }
 
 // ObjectRoom is how many bytes more an owner may keep who keeps that many in
-// backups and artifacts; as many as there are when nothing bounds them.
+// backups and of test runs; as many as there are when nothing bounds them.
 func (b *Book) ObjectRoom(owner string, has int64) int64 {
 	limits, _ := b.limits(owner)
 	if limits.Objects == 0 {
@@ -165,17 +165,13 @@ func (b *Book) ObjectRoom(owner string, has int64) int64 {
 	return max(limits.Objects-has, 0)
 }
 
-// Objects refuses an owner who keeps that many bytes in backups and artifacts
-// another backup, if need be.
-func (b *Book) Objects(owner string, has int64) error {
+// NoObjectRoom refuses an owner what does not fit beside what it keeps.
+func (b *Book) NoObjectRoom(owner string) error {
 	limits, class := b.limits(owner)
-	if limits.Objects == 0 || has < limits.Objects {
-		return nil
-	}
 	b.refused.WithLabelValues(class, "objects").Inc()
 	return sandboxclient.Errorf(sandboxclient.CodeNoSpace,
-		"Your backups and artifacts fill %s, and may fill %s: delete what is not needed any more",
-		humanize.IBytes(uint64(has)), humanize.IBytes(uint64(limits.Objects)))
+		"Your backups and what your test runs left may fill %s, and there is no room for more: delete backups, or wait until runs are forgotten",
+		humanize.IBytes(uint64(limits.Objects)))
 }
 
 // Limited says whether some class bounds what is counted in the database.

@@ -193,14 +193,14 @@ func TestRunsObjectsShare(t *testing.T) {
 	if room := b.ObjectRoom("alice", 1<<20-5); room != 5 || b.ObjectRoom("alice", 1<<21) != 0 {
 		t.Errorf("room for %d bytes", room)
 	}
-	if b.Objects("alice", 1<<20-1) != nil || sandboxclient.CodeOf(b.Objects("alice", 1<<20)) != sandboxclient.CodeNoSpace {
-		t.Error("objects")
+	if err := b.NoObjectRoom("alice"); sandboxclient.CodeOf(err) != sandboxclient.CodeNoSpace || !strings.Contains(err.Error(), "may fill 1.0 MiB") {
+		t.Error(err)
 	}
 	if got := b.Share("alice"); got.Existing != 5 || got.Running != 2 || got.DiskBytes != 4<<30 {
 		t.Error(got)
 	}
 	none, _ := book(t)
-	if none.Runs("a", 1e9) != nil || none.Objects("a", 1e18) != nil || none.ObjectRoom("a", 1e18) != math.MaxInt64 || bounded(none.Share("a")) || none.Limited(func(Limits) bool { return true }) {
+	if none.Runs("a", 1e9) != nil || none.ObjectRoom("a", 1e18) != math.MaxInt64 || bounded(none.Share("a")) || none.Limited(func(Limits) bool { return true }) {
 		t.Error("limits where there are none")
 	}
 }

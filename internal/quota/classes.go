@@ -19,7 +19,7 @@ type Limits struct {
 	Executions int     // runs and cells at once
 	Runs       int     // test runs that have not ended
 	Disk       int64   // bytes that its workspaces may fill
-	Objects    int64   // bytes of its backups and artifacts
+	Objects    int64   // bytes of its backups and of what its runs left
 	Rate       float64 // requests a second
 	Burst      int     // requests at once after a pause; 0: two seconds' worth
 }
