@@ -49,7 +49,7 @@ func openRuns(ctx context.Context, cfg Config, client *sandboxclient.Client, rec
 		Objects:      kept,
 		Egress:       policy,
 		Backups:      keeper,
-		Room:         objectQuota{book, records}.Room,
+		Quota:        objectQuota{book, records},
 		Dir:          filepath.Join(cfg.StateDir, "runs"),
 		MaxRuns:      cfg.MaxRuns,
 		MaxQueued:    cfg.MaxQueuedRuns,

@@ -77,9 +77,9 @@ func (r *run) saveArtifacts(ctx context.Context) []Artifact {
 
 // artifactRoom is how many bytes of artifacts may be kept.
 func (r *run) artifactRoom(ctx context.Context) (int64, error) {
-	left, err := r.engine.opts.Room(ctx, r.owner)
+	left, err := r.engine.opts.Quota.Room(ctx, r.owner)
 	if left < r.engine.opts.MaxArtifacts && err == nil {
-		r.tellArtifacts("artifacts_quota", fmt.Sprintf("Your backups and artifacts leave room for %s of this run's", humanize.IBytes(uint64(max(left, 0)))))
+		r.tellArtifacts("artifacts_quota", fmt.Sprintf("Your backups and what runs left leave room for %s of this run's", humanize.IBytes(uint64(max(left, 0)))))
 	}
 	return min(left, r.engine.opts.MaxArtifacts), err
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"iter"
 	"log/slog"
-	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -72,9 +71,7 @@ type Options struct {
 	Egress     Egress
 	Backups    Backups // nil: none are kept
 	Dir        string  // of the logs of runs that have not ended
-
-	// Room is how many bytes of artifacts an owner may still keep; nil: any number.
-	Room func(ctx context.Context, owner string) (int64, error)
+	Quota      Quota   // nil: owners may keep all there is
 
 	MaxRuns      int           // at work at once; 0: 2
 	MaxQueued    int           // waiting for their turn; less than 0: none
@@ -99,8 +96,8 @@ func (o Options) withDefaults() Options {
 	o.MaxArtifacts = orDefault(o.MaxArtifacts, 256<<20)
 	o.KeepFor = orDefault(o.KeepFor, 7*24*time.Hour)
 	o.ExitGrace = orDefault(o.ExitGrace, 30*time.Second)
-	if o.Room == nil {
-		o.Room = func(context.Context, string) (int64, error) { return math.MaxInt64, nil }
+	if o.Quota == nil {
+		o.Quota = unbounded{}
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -149,12 +146,15 @@ func New(opts Options) (*Engine, error) {
 }
 
 // Start takes a run on and gives its summary at once. What no run could do
-// anything with is invalid, what it may not reach forbidden; when too many wait
-// already, it is exhausted.
+// anything with is invalid, what it may not reach forbidden, and no_space what
+// nothing could be kept of; when too many wait already, it is exhausted.
 func (e *Engine) Start(ctx context.Context, owner string, req Request) (Summary, error) {
 	source, err := e.checkout(req)
 	if err == nil {
 		err = e.findBackup(ctx, owner, req)
+	}
+	if err == nil {
+		err = e.checkRoom(ctx, owner)
 	}
 	if err != nil {
 		return Summary{}, err

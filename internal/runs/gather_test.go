@@ -19,9 +19,7 @@ import (
 func TestArtifacts_haveTheRoomOfTheirOwner(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		maps.Copy(w.files, map[string]string{"a.txt": "four", "b.txt": "more than that"})
-		e := w.engine(func(o *Options) {
-			o.Room = func(_ context.Context, who string) (int64, error) { return int64(len(who)), nil } // "local"
-		})
+		e := w.engine(func(o *Options) { o.Quota = byName{} })
 		id := start(t, e, Request{Artifacts: []string{"*.txt"}}).ID
 		got := watchFrom(t.Context(), e, id, 0)
 		if kept := got.last().Artifacts; len(kept) != 1 || kept[0].Name != "a.txt" {
@@ -33,10 +31,49 @@ func TestArtifacts_haveTheRoomOfTheirOwner(t *testing.T) {
 				told = append(told, line.Message)
 			}
 		}
-		want(t, "told", strings.Join(told, "; "), "Your backups and artifacts leave room for 5 B of this run's")
-		synctest.Wait()
-		want(t, "bytes on record", w.record(id).ObjectBytes, 4)
+		want(t, "told", strings.Join(told, "; "), "Your backups and what runs left leave room for 5 B of this run's")
 	})
+}
+
+// What counts of a run that has ended is all that is kept of it; until then nothing
+// does.
+func TestRecord_countsWhatIsKept(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.files["a.txt"] = "four"
+		w.scripts["npm test"] = func(p *program) { p.out("much\n"); p.sleep(time.Minute) }
+		id := start(t, w.engine(), Request{Artifacts: []string{"*.txt"}}).ID
+		synctest.Wait()
+		want(t, "bytes while it runs", w.record(id).ObjectBytes, 0)
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		var kept int64
+		for info, err := range w.objects.List(t.Context(), objectPrefix(id)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept += info.Size
+		}
+		want(t, "bytes on record", w.record(id).ObjectBytes, kept)
+		want(t, "log and artifact are kept", kept > 4, true)
+	})
+}
+
+// Who may keep nothing more is told so before anything begins.
+func TestStart_isRefusedWhereNothingCanBeKept(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		e := w.engine(func(o *Options) { o.Quota = byName{} })
+		_, err := e.Start(t.Context(), "", Request{Repository: repository})
+		want(t, "code", sandboxclient.CodeOf(err), sandboxclient.CodeNoSpace)
+		start(t, e, Request{})
+	})
+}
+
+// byName is a quota of a byte for each letter of the owner's name.
+type byName struct{}
+
+func (byName) Room(_ context.Context, who string) (int64, error) { return int64(len(who)), nil }
+func (byName) NoRoom(string) error {
+	return sandboxclient.Errorf(sandboxclient.CodeNoSpace, "full")
 }
 
 func TestArtifacts_areWhatTheGlobsMean(t *testing.T) {

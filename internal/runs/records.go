@@ -28,7 +28,7 @@ type Record struct {
 	Summary  json.RawMessage // what viewers are shown
 	Progress json.RawMessage // what the engine needs to take the run up again after a restart
 
-	ObjectBytes int64 // of its artifacts; Records need not give it back
+	ObjectBytes int64 // of its artifacts, and of its log once it has ended; Records need not give it back
 }
 
 // Position is where a list of runs goes on: after the run that was created

@@ -73,6 +73,9 @@ func (r *run) save(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if state == StateEnded { // the log grows no more, and is kept as long as the record
+		rec.ObjectBytes += r.events.Size()
+	}
 	return r.engine.opts.Records.SaveRun(ctx, rec)
 }
 

@@ -9,7 +9,8 @@ func (s *Store) CountUnfinishedRuns(ctx context.Context, owner string) (int, err
 	return n, wrap("count runs", err)
 }
 
-// ObjectBytes tells what an owner's backups and the artifacts of its runs take.
+// ObjectBytes tells what an owner's backups take, with the artifacts and logs of
+// its runs.
 func (s *Store) ObjectBytes(ctx context.Context, owner string) (int64, error) {
 	var n int64
 	err := s.db.QueryRowContext(ctx, `
