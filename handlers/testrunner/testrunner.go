@@ -4,11 +4,8 @@ package testrunner
 
 import (
 	"context"
-	"encoding/base64"
 	"iter"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -95,42 +92,20 @@ func (h *Handler) List(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	after, err := position(c)
-	if err != nil {
+	var after runs.Position
+	if after.CreatedAt, after.ID, err = httpapi.QueryCursor(c); err != nil {
 		return err
 	}
 	list, next, err := h.runs.List(c.Request().Context(), httpapi.Owner(c), after, limit)
 	if err != nil {
 		return err
 	}
-	return httpapi.JSON(c, http.StatusOK, page{list, cursor(next)})
+	return httpapi.JSON(c, http.StatusOK, page{list, httpapi.Cursor(next.CreatedAt, next.ID)})
 }
 
 type page struct {
 	Runs []runs.Summary `json:"runs"`
 	Next string         `json:"next,omitempty"` // for ?after=
-}
-
-// cursor is a position in the list, as text that nobody needs to understand.
-func cursor(p runs.Position) string {
-	if p == (runs.Position{}) {
-		return ""
-	}
-	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(p.CreatedAt.UnixMicro(), 10) + " " + p.ID))
-}
-
-func position(c echo.Context) (runs.Position, error) {
-	text, ok := httpapi.Query(c, "after")
-	if !ok || text == "" {
-		return runs.Position{}, nil
-	}
-	decoded, err := base64.RawURLEncoding.DecodeString(text)
-	micros, id, found := strings.Cut(string(decoded), " ")
-	at, bad := strconv.ParseInt(micros, 10, 64)
-	if err != nil || bad != nil || !found {
-		return runs.Position{}, invalid("after is what next was in an earlier answer")
-	}
-	return runs.Position{CreatedAt: time.UnixMicro(at).UTC(), ID: id}, nil
 }
 
 // Get answers GET /tests/{run}.
