@@ -41,15 +41,10 @@ func readOrder(c echo.Context) (order, error) {
 	o := order{app: body.App, name: body.Name, request: backups.Request{
 		Dir: body.Dir, Label: body.Label, Excludes: body.Excludes, Gitignore: body.UseGitignore,
 	}}
-	text := strings.Trim(string(body.TTL), `"`)
-	if text == "" || text == "null" {
-		return o, nil
-	}
-	ttl, ok := httpapi.ParseDuration(text)
-	if !ok {
+	var ok bool
+	if o.request.TTL, ok = httpapi.DecodeDuration(body.TTL); !ok {
 		return order{}, invalid("ttl is a duration above 0 and below a year: seconds such as 3600, or \"3d\"")
 	}
-	o.request.TTL = ttl
 	return o, nil
 }
 

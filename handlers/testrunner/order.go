@@ -93,15 +93,13 @@ func read[T any](value json.RawMessage, into *T, what wanted) error {
 }
 
 func readTimeout(o *order, value json.RawMessage) error {
-	text := strings.Trim(string(value), `"`)
-	if text == "null" {
-		return nil
-	}
-	d, ok := httpapi.ParseDuration(text)
+	d, ok := httpapi.DecodeDuration(value)
 	if !ok {
 		return wanted("a duration above 0 and below a year: seconds such as 90, or \"15m\"")
 	}
-	o.request.Timeout = max(d, time.Millisecond)
+	if d > 0 {
+		o.request.Timeout = max(d, time.Millisecond)
+	}
 	return nil
 }
 
@@ -122,11 +120,9 @@ func readKeep(o *order, value json.RawMessage) error {
 		return nil
 	}
 	keep := &runs.Keep{Dir: given.Dir, Label: given.Label}
-	if text := strings.Trim(string(given.TTL), `"`); text != "" && text != "null" {
-		var ok bool
-		if keep.TTL, ok = httpapi.ParseDuration(text); !ok {
-			return what
-		}
+	var ok bool
+	if keep.TTL, ok = httpapi.DecodeDuration(given.TTL); !ok {
+		return what
 	}
 	o.request.Backup = keep
 	return nil

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -42,6 +43,16 @@ func ParseDuration(text string) (time.Duration, bool) {
 		d = time.Duration(seconds * float64(time.Second))
 	}
 	return d, d > 0 && d <= longestDuration
+}
+
+// DecodeDuration reads from JSON what ParseDuration does, as a number of seconds or
+// as text. It is 0 for nothing and null.
+func DecodeDuration(value json.RawMessage) (time.Duration, bool) {
+	text := strings.Trim(string(value), `"`)
+	if text == "" || text == "null" {
+		return 0, true
+	}
+	return ParseDuration(text)
 }
 
 // ParseDays reads a Go duration (1500ms, 36h) that may begin with a whole number
