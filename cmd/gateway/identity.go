@@ -81,7 +81,8 @@ func openAPI(cfg Config, s opened, log *slog.Logger, registry prometheus.Registe
 	})
 	mountPages(api)
 	ctx, cancel := context.WithCancel(context.Background())
-	mount(api, withinQuotas(ctx, allRoutes(cfg, s, door), s.quotas, s.records, s.client), newLimiters(cfg, registry))
+	limits := newLimiters(cfg, registry)
+	mount(api, withinQuotas(ctx, allRoutes(cfg, s, door, limits), s.quotas, s.records, s.client), limits)
 	return api, func() error {
 		cancel()
 		return closeAudit()
@@ -89,11 +90,11 @@ func openAPI(cfg Config, s opened, log *slog.Logger, registry prometheus.Registe
 }
 
 // allRoutes lists every route of the apps' address but the pages'.
-func allRoutes(cfg Config, s opened, d door) []route {
+func allRoutes(cfg Config, s opened, d door, limits limiters) []route {
 	return whatExists(slices.Concat(
 		routes(s.client, s.runs, cfg, s.proof.document),
 		backupRoutes(s.client, s.backups, cfg),
-		shareRoutes(s, d, cfg),
+		shareRoutes(s, d, limits[visiting], cfg),
 		sessionRoutes(d),
 	), s.exists)
 }

@@ -16,7 +16,7 @@ const (
 	steering kind = "steer" // short: looks at work, or ends it
 	viewing  kind = "view"  // follows the events of an execution, for as long as that lasts
 	entering kind = "enter" // for whoever asks: signs a browser in or out
-	visiting kind = "visit" // for whoever asks: follows a link that was shared, for as long as it goes on
+	visiting kind = "visit" // for whoever asks: follows a link that was shared, for as long as it goes on, in a turn of the one who shared
 )
 
 // limiters bound how many requests of each kind are answered at once.
@@ -31,8 +31,12 @@ func newLimiters(cfg Config, registry prometheus.Registerer) limiters {
 		entering: cfg.MaxRequests,
 		visiting: cfg.MaxRequests,
 	} {
+		each := cfg.ofEach(most)
+		if kind == entering { // nobody is known yet, so there are no others to leave something for
+			each = most
+		}
 		all[kind] = httpapi.NewLimiter(httpapi.LimiterOptions{
-			Kind: string(kind), Most: most, Each: cfg.ofEach(most), Wait: cfg.QueueTime, Registry: registry,
+			Kind: string(kind), Most: most, Each: each, Wait: cfg.QueueTime, Registry: registry,
 		})
 	}
 	return all

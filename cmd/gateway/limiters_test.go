@@ -73,18 +73,19 @@ func TestLimiters_visitorsLeaveTheDoorOpen(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	api := httpapi.New(httpapi.Options{Logger: quiet, Registry: registry, Guard: httpapi.NewGuard(nil)})
 	entered, leave := make(chan bool), make(chan bool)
-	all := append(shareRoutes(opened{key: []byte("key")}, nil, cfg), sessionRoutes(nil)...)
+	limits := newLimiters(cfg, registry)
+	all := append(shareRoutes(opened{key: []byte("key")}, nil, limits[visiting], cfg), sessionRoutes(nil)...)
 	for i := range all {
 		all[i].handler = func(c echo.Context) error { return c.NoContent(http.StatusNoContent) }
 		if all[i].path == "/s/:token/*" {
-			all[i].handler = func(c echo.Context) error {
+			all[i].handler = limits[visiting].Admit(func(c echo.Context) error {
 				entered <- true
 				<-leave
 				return c.NoContent(http.StatusNoContent)
-			}
+			})
 		}
 	}
-	mount(api, all, newLimiters(cfg, registry))
+	mount(api, all, limits)
 	visit := make(chan int)
 	go func() { visit <- ask(api, "GET", "/s/token/events").Code }()
 	<-entered

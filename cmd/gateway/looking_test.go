@@ -62,6 +62,7 @@ func TestFollow_makesNothing(t *testing.T) {
 	sharer := identity.NewSharer([]byte("key"))
 	l := linked{
 		sharer: sharer, keys: identity.Anybody{}, take: quota.NewBook(nil, prometheus.NewRegistry()).TakeFor,
+		turn:   atOnce,
 		exists: func(sandboxclient.Ref) bool { return false },
 	}
 	c := echo.New().NewContext(httptest.NewRequest("GET", "/s/x", nil), httptest.NewRecorder())

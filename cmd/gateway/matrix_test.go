@@ -159,12 +159,13 @@ func everyRoute(t *testing.T, records *store.Store) (*httpapi.API, *string) {
 		api.Public("GET", path, "pages", stub)
 	}
 	s := opened{client: sandboxclient.New(sandboxclient.Options{}), key: []byte("key"), records: records}
-	all := allRoutes(defaults(), s, door)
+	limits := newLimiters(defaults(), prometheus.NewRegistry())
+	all := allRoutes(defaults(), s, door, limits)
 	for i := range all {
 		all[i].handler = stub
 	}
 	book := quota.NewBook(nil, prometheus.NewRegistry())
-	mount(api, withinQuotas(t.Context(), all, book, records, s.client), newLimiters(defaults(), prometheus.NewRegistry()))
+	mount(api, withinQuotas(t.Context(), all, book, records, s.client), limits)
 	return api, &owner
 }
 

@@ -88,13 +88,17 @@ func routes(client *sandboxclient.Client, engine *runs.Engine, cfg Config, capab
 
 // mount gives the API its routes, and the list of them at the root. None takes
 // a query parameter that the list does not name. Only what enters or visits is public.
-// Where anybody may enter, a slot is for those who have sent their whole key.
+// Where anybody may enter, a slot is for those who have sent their whole key; who
+// visits takes one once it is known whose link that is.
 func mount(api *httpapi.API, all []route, limits limiters) {
 	api.Public("GET", "/", "", httpapi.OnlyQuery(nil, root(all)))
 	for _, r := range all {
-		add, handler := api.Handle, limits[r.kind].Admit(r.handler)
+		add, handler := api.Handle, r.handler
 		if r.kind == entering || r.kind == visiting {
 			add = api.Public
+		}
+		if r.kind != visiting {
+			handler = limits[r.kind].Admit(handler)
 		}
 		if r.kind == entering {
 			handler = httpapi.ReadFirst(session.MaxBody, handler)

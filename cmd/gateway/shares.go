@@ -34,19 +34,21 @@ type linked struct {
 	sharer *identity.Sharer
 	keys   keyChecker
 	take   func(owner string, header http.Header) error // counts a request on an owner's account
+	turn   func(echo.HandlerFunc) echo.HandlerFunc      // waits for a turn of the owner
 	exists func(sandboxclient.Ref) bool
 	tests  *testrunner.Handler
 	files  *files.Handler
 	open   func(owner string) stater
 }
 
-// shareRoutes lists what makes links and what follows them.
-func shareRoutes(s opened, d door, cfg Config) []route {
+// shareRoutes lists what makes links and what follows them, among so many visits.
+func shareRoutes(s opened, d door, visits *httpapi.Limiter, cfg Config) []route {
 	sharer := identity.NewSharer(s.key)
 	l := linked{
 		sharer: sharer,
 		keys:   d,
 		take:   s.quotas.TakeFor,
+		turn:   visits.Admit,
 		exists: s.exists,
 		tests:  testrunner.New(s.runs, s.runs),
 		files: files.New(func(owner, name string) files.Sandbox {
@@ -64,7 +66,8 @@ func shareRoutes(s opened, d door, cfg Config) []route {
 	}
 }
 
-// follow answers GET and HEAD /s/{token} and below.
+// follow answers GET and HEAD /s/{token} and below, as one of the requests of
+// whoever shared: however many follow one owner's links, there is room for others'.
 func (l linked) follow(c echo.Context) error {
 	share, err := l.sharer.Open(c.Param("token"), time.Now())
 	if err != nil {
@@ -81,6 +84,11 @@ func (l linked) follow(c echo.Context) error {
 	if err := l.take(share.Owner, c.Response().Header()); err != nil {
 		return err
 	}
+	return l.turn(func(c echo.Context) error { return l.show(c, share, rest) })(c)
+}
+
+// show answers with what is below a link.
+func (l linked) show(c echo.Context, share identity.Share, rest string) error {
 	if share.Kind == identity.ShareRun {
 		return l.run(c, share, rest)
 	}
