@@ -38,6 +38,40 @@ func TestAdopt_takesOverTheEphemeralThatAreWanted(t *testing.T) {
 	})
 }
 
+// What runs goes on, however few may by now; it counts, and makes room at its end.
+func TestAdopt_endsNoneForBeingOneTooMany(t *testing.T) {
+	for name, opts := range map[string]Options{
+		"of an owner's": {Share: shareOf("local", Share{Running: 1})},
+		"of all":        {MaxRunning: 1},
+	} {
+		inBubble(t, func(t *testing.T, c *Client, e *engine, m *memory) {
+			for _, book := range []string{"a", "b", "c"} {
+				mustRun(t, c.Sandbox(named(book)), "inc")
+			}
+			opts.Driver, opts.Records, opts.Key = e, m, []byte("key")
+			next := New(opts)
+			t.Cleanup(func() { _ = next.Close(context.Background()) })
+			if err := next.Adopt(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for _, book := range []string{"a", "b", "c"} {
+				if run := mustRun(t, next.Sandbox(named(book)), "inc"); run.Stdout != "2" {
+					t.Errorf("%s: %s counts %s", name, book, run.Stdout)
+				}
+			}
+			for _, book := range []string{"a", "b", "c"} {
+				if err := next.Sandbox(named("d")).Wake(t.Context()); CodeOf(err) != CodeExhausted {
+					t.Errorf("%s: beside %s: %v", name, book, err)
+				}
+				if err := next.Sandbox(named(book)).Destroy(t.Context(), RemoveWorkspace); err != nil {
+					t.Fatal(err)
+				}
+			}
+			mustRun(t, next.Sandbox(named("d")), "inc")
+		})
+	}
+}
+
 func TestAppTimeouts_areTheAppsAlone(t *testing.T) {
 	inBubble(t, func(t *testing.T, _ *Client, e *engine, m *memory) {
 		c := New(Options{

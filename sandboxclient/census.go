@@ -3,14 +3,11 @@ package sandboxclient
 import (
 	"sync"
 	"time"
-
-	"golang.org/x/sync/semaphore"
 )
 
 // A census bounds how many sandboxes run, and how many exist, of all owners and
 // of each: one exists from its first start until its workspace is removed.
 type census struct {
-	running     *semaphore.Weighted
 	maxRunning  int
 	maxExisting int
 	share       func(owner string) Share
@@ -18,12 +15,12 @@ type census struct {
 
 	mu       sync.Mutex
 	existing map[ID]Ref
+	running  int            // of all owners
 	runs     map[string]int // by owner; no entry for those without any
 }
 
 func newCensus(opts Options) *census {
 	return &census{
-		running:     semaphore.NewWeighted(int64(opts.MaxRunning)),
 		maxRunning:  opts.MaxRunning,
 		maxExisting: opts.MaxExisting,
 		share:       opts.Share,
@@ -58,6 +55,7 @@ func (c *census) gone(id ID) {
 // admit counts a sandbox as existing, unless there are too many; it says
 // whether the sandbox is new.
 func (c *census) admit(id ID, ref Ref) (isNew bool, err error) {
+	share := c.share(ref.Owner) // before c.mu, which holds up everybody
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, ok := c.existing[id]; ok {
@@ -66,7 +64,7 @@ func (c *census) admit(id ID, ref Ref) (isNew bool, err error) {
 	if len(c.existing) >= c.maxExisting {
 		return false, full(time.Minute, "This gateway keeps %d sandboxes already, the most it may: remove one that is not needed any more, DELETE /notebook?notebook=NAME&files=true say", c.maxExisting)
 	}
-	if err := c.withinShare(ref); err != nil {
+	if err := c.withinShare(ref, share); err != nil {
 		return false, err
 	}
 	c.existing[id] = ref
@@ -75,19 +73,31 @@ func (c *census) admit(id ID, ref Ref) (isNew bool, err error) {
 
 // enter counts one more as running, unless as many run as may.
 func (c *census) enter(owner string) error {
-	if err := c.countRunning(owner); err != nil {
+	share := c.share(owner)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.mayRun(owner, share); err != nil {
 		return err
 	}
-	if !c.running.TryAcquire(1) {
-		c.uncountRunning(owner)
-		return c.refusal()
+	if c.running >= c.maxRunning {
+		return full(5*time.Second, "%d sandboxes run already, the most that may; try again soon", c.maxRunning)
 	}
+	c.count(owner)
 	return nil
 }
 
-// refusal is for who comes when as many run as may.
-func (c *census) refusal() error {
-	return full(5*time.Second, "%d sandboxes run already, the most that may; try again soon", c.maxRunning)
+// runsAlready counts one as running that is not to end for there being too many:
+// fewer may now than under an earlier gateway.
+func (c *census) runsAlready(owner string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.count(owner)
+}
+
+// count counts one more as running; c.mu is held.
+func (c *census) count(owner string) {
+	c.running++
+	c.runs[owner]++
 }
 
 func full(retryAfter time.Duration, format string, args ...any) *Error {
@@ -98,6 +108,10 @@ func full(retryAfter time.Duration, format string, args ...any) *Error {
 
 // leave tells that one does not run any more.
 func (c *census) leave(owner string) {
-	c.uncountRunning(owner)
-	c.running.Release(1)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.running--
+	if c.runs[owner]--; c.runs[owner] <= 0 {
+		delete(c.runs, owner)
+	}
 }

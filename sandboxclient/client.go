@@ -53,7 +53,8 @@ type Options struct {
 	// MaxMemory bounds what all that run use together; 0: what their limits allow.
 	MaxMemory   int64
 	MaxExisting int // sandboxes with a workspace, running or not; 0: 10,000
-	// Share says how much of that one owner may have; nil: all of it.
+	// Share says how much of that one owner may have; nil: all of it. The owner of
+	// what runs warm for who comes next is "".
 	Share      func(owner string) Share
 	QueueTime  time.Duration // how long a start waits for its turn; 0: 10 seconds
 	ContextEnv map[string]string

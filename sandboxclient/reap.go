@@ -17,8 +17,8 @@ const atOnce = 8
 
 // Adopt takes over what an earlier gateway left on the engine: a sandbox that
 // is on record and shakes hands goes on, with its contexts and executions, if it
-// is one that lasts or is Wanted; every other is ended. Call it once, before the
-// first operation.
+// is one that lasts or is Wanted; every other is ended. As many go on as there
+// are, even where fewer may run by now. Call it once, before the first operation.
 func (c *Client) Adopt(ctx context.Context) error {
 	records, err := c.opts.Records.ListSandboxes(ctx, Which{})
 	if err != nil {
@@ -79,9 +79,6 @@ func (c *Client) clear(id ID, ref Ref) {
 
 // takeOver enters a sandbox that shakes hands among those that run.
 func (c *Client) takeOver(ctx context.Context, id ID, ref Ref) bool {
-	if c.census.enter(ref.Owner) != nil {
-		return false
-	}
 	link := newLink(c.opts.Driver, id)
 	executions, err := link.handshake(ctx)
 	if err == nil {
@@ -89,9 +86,9 @@ func (c *Client) takeOver(ctx context.Context, id ID, ref Ref) bool {
 	}
 	if err != nil {
 		link.close()
-		c.census.leave(ref.Owner)
 		return false
 	}
+	c.census.runsAlready(ref.Owner)
 	for _, x := range executions {
 		c.executions.add(x.ID, id, ref)
 	}

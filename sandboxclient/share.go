@@ -24,8 +24,7 @@ func (s Share) refused(limit string) {
 }
 
 // withinShare says why an owner may have no further sandbox; c.mu is held.
-func (c *census) withinShare(ref Ref) error {
-	share := c.share(ref.Owner)
+func (c *census) withinShare(ref Ref, share Share) error {
 	if share.Existing <= 0 && share.DiskBytes <= 0 {
 		return nil
 	}
@@ -47,18 +46,14 @@ func (c *census) withinShare(ref Ref) error {
 	return nil
 }
 
-// countRunning counts one more of an owner's as running, if it may be.
-func (c *census) countRunning(owner string) error {
-	share := c.share(owner)
+// mayRun says why an owner may have no further sandbox running; c.mu is held.
+func (c *census) mayRun(owner string, share Share) error {
 	most := share.Running
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if most > 0 && c.runs[owner] >= most {
-		share.refused("running")
-		return full(5*time.Second, "As many sandboxes of yours run as may, %d: end one, or wait until one has been idle for long enough", most)
+	if most <= 0 || c.runs[owner] < most {
+		return nil
 	}
-	c.runs[owner]++
-	return nil
+	share.refused("running")
+	return full(5*time.Second, "As many sandboxes of yours run as may, %d: end one, or wait until one has been idle for long enough", most)
 }
 
 // full says whether an owner has as many sandboxes running as it may.
@@ -67,14 +62,6 @@ func (c *census) full(owner string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return most > 0 && c.runs[owner] >= most
-}
-
-func (c *census) uncountRunning(owner string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.runs[owner]--; c.runs[owner] <= 0 {
-		delete(c.runs, owner)
-	}
 }
 
 // levelOf says how much an operator should mind a start that failed: one too many
