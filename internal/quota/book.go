@@ -92,18 +92,17 @@ func (b *Book) take(a *account, limits Limits, requests *rate.Limiter, header ht
 	if limits.Rate == 0 {
 		return nil
 	}
-	reservation := requests.Reserve()
-	wait := reservation.Delay()
-	if wait > 0 {
-		reservation.Cancel()
-	}
-	left := max(0, requests.Tokens())
+	allowed := requests.Allow()
+	tokens := requests.Tokens()
+	left := max(0, tokens)
 	header.Set("RateLimit-Limit", strconv.Itoa(limits.Burst))
 	header.Set("RateLimit-Remaining", strconv.Itoa(int(left)))
 	header.Set("RateLimit-Reset", strconv.Itoa(int(math.Ceil((float64(limits.Burst)-left)/limits.Rate))))
-	if wait <= 0 {
+	if allowed {
 		return nil
 	}
+	wait := time.Duration((1 - tokens) / limits.Rate * float64(time.Second))
+	wait = max(wait, time.Millisecond) // the next token may have come by now
 	return b.refuse(a, "rate", wait, "You send more than %v requests a second, the most you may", limits.Rate)
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -88,6 +89,35 @@ func TestTake(t *testing.T) {
 sandgate_quota_refused_total{class="default",limit="rate"} 101
 `
 		if err := testutil.GatherAndCompare(registry, strings.NewReader(want)); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// However many are refused at once, the next token is as near as before.
+func TestTake_aFloodCostsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, _ := book(t, "default.rate=2", "default.burst=1")
+		alice := identity.Identity{Owner: "alice"}
+		if err := b.Take(alice, http.Header{}); err != nil {
+			t.Fatal(err)
+		}
+		var flood sync.WaitGroup
+		for range 100 {
+			flood.Go(func() {
+				for range 100 {
+					header := http.Header{}
+					e, _ := b.Take(alice, header).(*sandboxclient.Error)
+					if e == nil || e.RetryAfter != time.Second/2 || header.Get("RateLimit-Reset") != "1" {
+						t.Errorf("%+v, %v", e, header)
+						return
+					}
+				}
+			})
+		}
+		flood.Wait()
+		time.Sleep(time.Second / 2)
+		if err := b.Take(alice, http.Header{}); err != nil {
 			t.Error(err)
 		}
 	})
