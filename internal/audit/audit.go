@@ -1,5 +1,6 @@
 // Package audit writes down who did what: a JSON line for each request, with
-// its outcome, and never with anything of its content. A file that has grown to
+// its outcome, and never with anything of its content. Of those that changed
+// nothing only so many are written, and the others counted. A file that has grown to
 // its size is kept under another name, and of those the newest.
 package audit
 
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"sandgate/internal/recent"
 )
 
 // An Entry is one line.
@@ -28,7 +31,8 @@ type Entry struct {
 	Target  map[string]string `json:"target,omitempty"` // the notebook, run or execution
 	Outcome string            `json:"outcome"`          // ok, or the error's code
 	Status  int               `json:"status,omitempty"`
-	Dropped int               `json:"dropped,omitempty"` // entries of nobody that were left out before this one
+	Dropped int               `json:"dropped,omitempty"` // entries that were left out before this one
+	Minor   bool              `json:"-"`                 // it changed nothing, so that one of too many is left out
 }
 
 // Options say where a log is and how much of it is kept.
@@ -38,12 +42,37 @@ type Options struct {
 	Keep    int   // files besides the one that is written; 0: 8
 }
 
-// How many entries a second are written of those whom nobody knows. They could
-// push out what is known otherwise.
+// How many entries a second are written of those whom nobody knows, and how many
+// minor ones of what one key does with one app. They could push out what matters
+// otherwise.
 const (
 	strangers      = 10
 	strangersBurst = 100
+	minors         = 2
+	minorsBurst    = 200
+	maxAccounts    = 4096 // that are counted
 )
+
+// An account is of what a key does with an app: whoever has a link of its owner
+// takes from the account of links alone.
+type account struct{ owner, key, app string }
+
+func accountOf(e Entry) account {
+	if e.Owner == "" {
+		return account{} // all whom nobody knows, together
+	}
+	if e.By != "" { // or an admin had as many as there are names
+		return account{e.By, e.Key, e.App}
+	}
+	return account{e.Owner, e.Key, e.App}
+}
+
+func newAllowance(a account) *rate.Limiter {
+	if a.owner == "" {
+		return rate.NewLimiter(strangers, strangersBurst)
+	}
+	return rate.NewLimiter(minors, minorsBurst)
+}
 
 // A Log is an open audit log. Its methods may be called from many goroutines.
 type Log struct {
@@ -54,7 +83,7 @@ type Log struct {
 	size    int64
 	torn    bool // the last line has no end
 	dropped int
-	unknown *rate.Limiter
+	allowed *recent.Map[account, *rate.Limiter]
 }
 
 // Open opens a log, which nobody but its owner may read, and goes on with what
@@ -66,7 +95,7 @@ func Open(opts Options) (*Log, error) {
 	if opts.Keep <= 0 {
 		opts.Keep = 8
 	}
-	l := &Log{opts: opts, unknown: rate.NewLimiter(strangers, strangersBurst)}
+	l := &Log{opts: opts, allowed: recent.New[account, *rate.Limiter](maxAccounts)}
 	if err := l.open(); err != nil {
 		return nil, fmt.Errorf("audit log: %w", err)
 	}
@@ -86,11 +115,11 @@ func Append(path string, e Entry) error {
 	return errors.Join(err, file.Close())
 }
 
-// Write adds an entry.
+// Write adds an entry, unless it is one of too many that matter little.
 func (l *Log) Write(e Entry) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if e.Owner == "" && !l.unknown.Allow() {
+	if !l.allows(e) {
 		l.dropped++
 		return nil
 	}
@@ -116,6 +145,15 @@ func (l *Log) Write(e Entry) error {
 		l.dropped = 0
 	}
 	return err
+}
+
+// allows says whether an entry is to be written, and takes it off its account.
+func (l *Log) allows(e Entry) bool {
+	if e.Owner != "" && !e.Minor {
+		return true
+	}
+	a := accountOf(e)
+	return l.allowed.GetOr(a, func() *rate.Limiter { return newAllowance(a) }).Allow()
 }
 
 // Close closes the file.

@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -121,6 +122,51 @@ func TestLog_countsStrangers(t *testing.T) {
 	written := len(got) - 1
 	if written > 3*strangersBurst || got[written].Dropped == 0 || got[written].Owner != "alice" {
 		t.Errorf("%d lines, the last: %+v", written, got[written])
+	}
+}
+
+// Whoever has a key, or a link, pushes nothing out by looking or by being refused,
+// and nobody else's looks; what changes something is always written.
+func TestLog_countsWhatChangesNothing(t *testing.T) {
+	l := opened(t, Options{})
+	write := func(e Entry, times int) {
+		for range times {
+			if err := l.Write(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	const many = 10 * minorsBurst
+	write(Entry{Owner: "alice", Key: "1", App: "shares", Action: "GET /s/:token", Minor: true}, many)
+	for n := range many { // an admin who invents names
+		write(Entry{Owner: fmt.Sprint(n), By: "ops", Key: "2", App: "files", Action: "GET /files", Minor: true}, 1)
+	}
+	write(Entry{Owner: "alice", Key: "1", App: "files", Action: "GET /files", Minor: true}, 1)
+	write(Entry{Owner: "bob", Key: "3", App: "shares", Action: "GET /s/:token", Minor: true}, 1)
+	write(Entry{Owner: "alice", Key: "1", App: "shares", Action: "POST /v1/shares"}, many)
+
+	written := map[string]int{}
+	for _, e := range lines(t, l.opts.Path) {
+		written[e.Key+" "+e.Action]++
+		written["in all"] += 1 + e.Dropped
+	}
+	for _, flood := range []string{"1 GET /s/:token", "2 GET /files"} {
+		if n := written[flood]; n < minorsBurst || n > 2*minorsBurst {
+			t.Errorf("%s: %d lines", flood, n)
+		}
+	}
+	if written["1 GET /files"] != 1 || written["3 GET /s/:token"] != 1 || written["1 POST /v1/shares"] != many || written["in all"] != 3*many+2 {
+		t.Errorf("%v", written)
+	}
+}
+
+func TestLog_accountsAreBounded(t *testing.T) {
+	l := opened(t, Options{})
+	for n := range 3 * maxAccounts {
+		l.allows(Entry{Owner: "alice", Key: fmt.Sprint(n), Minor: true})
+	}
+	if n := l.allowed.Len(); n > maxAccounts {
+		t.Errorf("%d accounts", n)
 	}
 }
 

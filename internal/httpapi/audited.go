@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,12 +32,19 @@ func (a *API) tellAudit(c echo.Context, end outcome) {
 		Time: time.Now(), Request: RequestID(c), Remote: remote(r),
 		Owner: id.Owner, By: id.Asker, Key: id.Key,
 		Action: methodLabel(r.Method) + " " + a.route(c), App: a.apps[a.route(c)], Target: targetOf(c),
-		Outcome: "ok", Status: end.status,
+		Outcome: "ok", Status: end.status, Minor: identity.Safe(r.Method),
 	}
 	if end.err != nil {
 		e.Outcome = string(end.err.Code)
+		e.Minor = e.Minor || slices.Contains(refusals, end.err.Code)
 	}
 	a.audit(e)
+}
+
+// refusals are what is told of requests that have changed nothing.
+var refusals = []sandboxclient.Code{
+	sandboxclient.CodeInvalid, sandboxclient.CodeUnauthenticated, sandboxclient.CodeForbidden, sandboxclient.CodeNotFound,
+	sandboxclient.CodeMethodNotAllowed, sandboxclient.CodePreconditionFailed, sandboxclient.CodeExhausted,
 }
 
 // targetOf names what a request is about: the notebook, run or execution.

@@ -91,12 +91,16 @@ func TestAudit(t *testing.T) {
 	d.serve(t, "DELETE", "/tests/7", "", "Authorization: mallory")
 	d.serve(t, "POST", "/door", "")
 	d.serve(t, "DELETE", "/door", "")
+	d.serve(t, "DELETE", "/tests/7", "", "Authorization: alice")
+	d.serve(t, "PUT", "/notebook", "", "Authorization: alice")
 	want := []audit.Entry{
-		{Owner: "alice", Key: "1", Action: "GET /notebook", App: "notebook", Target: map[string]string{"notebook": "n"}, Outcome: "ok", Status: 200},
-		{Owner: "alice", By: "ops", Key: "2", Action: "GET /notebook", App: "notebook", Outcome: "ok", Status: 200},
-		{Action: "DELETE /tests/:run", App: "testrunner", Target: map[string]string{"run": "7"}, Outcome: "unauthenticated", Status: 401},
+		{Owner: "alice", Key: "1", Action: "GET /notebook", App: "notebook", Target: map[string]string{"notebook": "n"}, Outcome: "ok", Status: 200, Minor: true},
+		{Owner: "alice", By: "ops", Key: "2", Action: "GET /notebook", App: "notebook", Outcome: "ok", Status: 200, Minor: true},
+		{Action: "DELETE /tests/:run", App: "testrunner", Target: map[string]string{"run": "7"}, Outcome: "unauthenticated", Status: 401, Minor: true},
 		{Owner: "carol", Key: "3", Action: "POST /door", App: "door", Outcome: "ok", Status: 204},
 		{Action: "DELETE /door", App: "door", Outcome: "ok", Status: 204},
+		{Owner: "alice", Key: "1", Action: "DELETE /tests/:run", App: "testrunner", Target: map[string]string{"run": "7"}, Outcome: "ok", Status: 200},
+		{Owner: "alice", Key: "1", Action: "PUT /notebook", App: "notebook", Outcome: "method_not_allowed", Status: 405, Minor: true},
 	}
 	if len(audited) != len(want) {
 		t.Fatalf("%+v", audited)
