@@ -14,6 +14,7 @@ import (
 	"sandgate/internal/httpapi"
 	"sandgate/internal/identity"
 	"sandgate/internal/quota"
+	"sandgate/internal/store"
 )
 
 // Whom the gateway serves.
@@ -34,9 +35,14 @@ func checkIdentity(wrong *problems, c Config) {
 }
 
 // newQuotas makes the book of what owners may have. The settings were checked.
-func newQuotas(cfg Config, registry prometheus.Registerer) *quota.Book {
+func newQuotas(cfg Config, records *store.Store, registry prometheus.Registerer) *quota.Book {
 	classes, _ := quota.Parse(cfg.Quotas)
-	return quota.NewBook(classes, registry)
+	if cfg.Auth != authKeys { // keys that were made before say nothing
+		return quota.NewBook(classes, nil, registry)
+	}
+	return quota.NewBook(classes, func(ctx context.Context, owner string) (string, error) {
+		return records.ClassOf(ctx, owner, time.Now())
+	}, registry)
 }
 
 // A door says who requests come from, and lets browsers in.

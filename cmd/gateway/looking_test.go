@@ -61,7 +61,7 @@ func (a as) Identify(*http.Request) (identity.Identity, error) { return identity
 func TestFollow_makesNothing(t *testing.T) {
 	sharer := identity.NewSharer([]byte("key"))
 	l := linked{
-		sharer: sharer, keys: identity.Anybody{}, take: quota.NewBook(nil, prometheus.NewRegistry()).TakeFor,
+		sharer: sharer, keys: identity.Anybody{}, take: quota.NewBook(nil, nil, prometheus.NewRegistry()).TakeFor,
 		turn:   atOnce,
 		exists: func(sandboxclient.Ref) bool { return false },
 	}

@@ -164,7 +164,7 @@ func everyRoute(t *testing.T, records *store.Store) (*httpapi.API, *string) {
 	for i := range all {
 		all[i].handler = stub
 	}
-	book := quota.NewBook(nil, prometheus.NewRegistry())
+	book := quota.NewBook(nil, nil, prometheus.NewRegistry())
 	mount(api, withinQuotas(t.Context(), all, book, records, s.client), limits)
 	return api, &owner
 }

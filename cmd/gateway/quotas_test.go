@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"sandgate/internal/httpapi"
 	"sandgate/internal/identity"
 	"sandgate/internal/quota"
+	"sandgate/internal/store"
 	"sandgate/sandboxclient"
 )
 
@@ -51,7 +53,7 @@ func TestExecuting_countsWhatWasLeft(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			classes, _ := quota.Parse([]string{"default.executions=1"})
-			book := quota.NewBook(classes, prometheus.NewRegistry())
+			book := quota.NewBook(classes, nil, prometheus.NewRegistry())
 			executions := new(atWork)
 			executions.Store("x", tc.running)
 			post := func() error {
@@ -106,6 +108,36 @@ func TestAwaitEnd_missing(t *testing.T) {
 	})
 }
 
+// What an owner has may be older than the gateway, which asks the database for its
+// class, but only where keys say whose a request is. The pool is nobody's.
+func TestNewQuotas_beforeTheFirstRequest(t *testing.T) {
+	records, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer records.Close()
+	for _, owner := range []string{"ci", identity.Local} {
+		key := identity.Key{ID: owner, Hash: []byte(owner), Owner: owner, Class: "ci", CreatedAt: time.Now()}
+		if err := records.CreateKey(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cfg := defaults()
+	cfg.Quotas = []string{"default.running=3", "ci.running=20"}
+	for _, tc := range []struct {
+		auth, owner string
+		running     int
+	}{
+		{authKeys, "ci", 20}, {authKeys, "else", 3}, {authKeys, "", 0},
+		{authNone, identity.Local, 3}, {authNone, "", 0},
+	} {
+		cfg.Auth = tc.auth
+		if got := newQuotas(cfg, records, prometheus.NewRegistry()).Share(tc.owner).Running; got != tc.running {
+			t.Errorf("%+v: %d", tc, got)
+		}
+	}
+}
+
 // noRuns counts none, and tells that it was asked.
 type noRuns chan string
 
@@ -118,7 +150,7 @@ func (n noRuns) CountUnfinishedRuns(_ context.Context, owner string) (int, error
 // who wait for nobody.
 func TestStarting_oneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		book, starts, asked := quota.NewBook(nil, prometheus.NewRegistry()), newStarts(), make(noRuns, 1)
+		book, starts, asked := quota.NewBook(nil, nil, prometheus.NewRegistry()), newStarts(), make(noRuns, 1)
 		begun := make(chan bool)
 		start := func(owner string, wait bool) {
 			c := echo.New().NewContext(httptest.NewRequest("POST", "/tests", nil), httptest.NewRecorder())

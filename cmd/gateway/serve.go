@@ -156,7 +156,7 @@ func openClient(ctx context.Context, cfg Config, log *slog.Logger, registry prom
 	if err != nil {
 		return opened{}, nil, err
 	}
-	quotas := newQuotas(cfg, registry)
+	quotas := newQuotas(cfg, records, registry)
 	client := newClient(cfg, driver, records, state.key, outside, wanted, quotas.Share, log, registry)
 	registry.MustRegister(newPopulation(client))
 	undo.add(func() error { return endSandboxes(client) })

@@ -23,7 +23,7 @@ func atOnce(next echo.HandlerFunc) echo.HandlerFunc { return next }
 // those are there for; one that is no link takes of nobody's.
 func TestFollow_takesOfTheSharers(t *testing.T) {
 	classes, _ := quota.Parse([]string{"default.rate=0.001", "default.burst=1"})
-	book := quota.NewBook(classes, prometheus.NewRegistry())
+	book := quota.NewBook(classes, nil, prometheus.NewRegistry())
 	sharer := identity.NewSharer([]byte("key"))
 	l := linked{sharer: sharer, keys: identity.Anybody{}, take: book.TakeFor, turn: atOnce}
 	follow := func(token string) error {
@@ -57,7 +57,7 @@ func TestFollow_leavesRoomForOthers(t *testing.T) {
 	entered, leave := make(chan bool), make(chan bool)
 	l := linked{
 		sharer: sharer, keys: identity.Anybody{},
-		take: quota.NewBook(nil, prometheus.NewRegistry()).TakeFor,
+		take: quota.NewBook(nil, nil, prometheus.NewRegistry()).TakeFor,
 		turn: newLimiters(cfg, prometheus.NewRegistry())[visiting].Admit,
 		exists: func(sandboxclient.Ref) bool {
 			entered <- true

@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"context"
 	"math"
 	"net/http"
 	"strconv"
@@ -20,9 +21,17 @@ import (
 // work is counted however many they are.
 const maxAccounts = 10_000
 
+// lookUpTime is how long whoever stands on an account waits for its class.
+const lookUpTime = time.Second
+
+// A LookUp gives the class of an owner that has sent nothing yet: sandboxes and
+// runs may be older than the book.
+type LookUp func(ctx context.Context, owner string) (class string, err error)
+
 // A Book keeps the accounts of owners.
 type Book struct {
 	classes  Classes
+	lookUp   LookUp
 	accounts *recent.Map[string, *account]
 	refused  *prometheus.CounterVec
 
@@ -34,13 +43,16 @@ type Book struct {
 type account struct {
 	mu       sync.Mutex
 	class    string        // of the key that was used last
+	known    bool          // the class is; until then it is the default one
 	requests *rate.Limiter // at the rate of the class; nil: of none that has one
 }
 
-// NewBook makes a book of classes that tells its registry what it refuses.
-func NewBook(classes Classes, registry prometheus.Registerer) *Book {
+// NewBook makes a book of classes that tells its registry what it refuses. Where
+// nobody looks up, all that have sent nothing yet are of the default class.
+func NewBook(classes Classes, lookUp LookUp, registry prometheus.Registerer) *Book {
 	b := &Book{
 		classes:  classes,
+		lookUp:   lookUp,
 		accounts: recent.New[string, *account](maxAccounts),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "sandgate_quota_refused_total",
@@ -59,39 +71,52 @@ func (b *Book) account(owner string) *account {
 
 // limits gives those of an owner, and its class.
 func (b *Book) limits(owner string) (Limits, string) {
-	a := b.account(owner)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	class := a.class
+	class := b.classOf(owner)
 	if _, ok := b.classes[class]; !ok {
 		class = Default
 	}
 	return b.classes.of(class), class
 }
 
+// classOf gives the class of an owner. What could not be looked up is looked up
+// again by the next who asks.
+func (b *Book) classOf(owner string) string {
+	a := b.account(owner)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.known || b.lookUp == nil {
+		return a.class
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lookUpTime)
+	defer cancel()
+	if class, err := b.lookUp(ctx, owner); err == nil {
+		a.class, a.known = class, true
+	}
+	return a.class
+}
+
 // Take counts one request of somebody, says in the header of the answer what is
 // left, and refuses it when it came too fast.
 func (b *Book) Take(id identity.Identity, header http.Header) error {
 	a := b.account(id.Account())
-	limits, requests := b.join(a, id.Class)
-	return b.take(a, limits, requests, header)
+	a.mu.Lock()
+	a.class, a.known = id.Class, true
+	a.mu.Unlock()
+	return b.take(a, id.Class, header)
 }
 
 // TakeFor is Take for a request on an owner's account that shows no key: the
 // account stays one of the class that it was seen in last.
 func (b *Book) TakeFor(owner string, header http.Header) error {
-	a := b.account(owner)
-	a.mu.Lock()
-	class := a.class
-	a.mu.Unlock()
-	limits, requests := b.join(a, class)
-	return b.take(a, limits, requests, header)
+	return b.take(b.account(owner), b.classOf(owner), header)
 }
 
-func (b *Book) take(a *account, limits Limits, requests *rate.Limiter, header http.Header) error {
+func (b *Book) take(a *account, class string, header http.Header) error {
+	limits := b.classes.of(class)
 	if limits.Rate == 0 {
 		return nil
 	}
+	requests := a.pace(limits)
 	allowed := requests.Allow()
 	tokens := requests.Tokens()
 	left := max(0, tokens)
@@ -106,22 +131,19 @@ func (b *Book) take(a *account, limits Limits, requests *rate.Limiter, header ht
 	return b.refuse(a, "rate", wait, "You send more than %v requests a second, the most you may", limits.Rate)
 }
 
-// join makes an account one of a class. What was used up stays so: nobody gets
-// requests by using two keys of different classes in turn.
-func (b *Book) join(a *account, class string) (Limits, *rate.Limiter) {
-	limits := b.classes.of(class)
+// pace gives an account the rate of its class. What was used up stays so: nobody
+// gets requests by using two keys of different classes in turn.
+func (a *account) pace(limits Limits) *rate.Limiter {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.class = class
 	switch pace := rate.Limit(limits.Rate); {
-	case limits.Rate == 0:
 	case a.requests == nil:
 		a.requests = rate.NewLimiter(pace, limits.Burst)
 	case a.requests.Limit() != pace || a.requests.Burst() != limits.Burst:
 		a.requests.SetBurst(limits.Burst)
 		a.requests.SetLimit(pace)
 	}
-	return limits, a.requests
+	return a.requests
 }
 
 // Begin counts an execution of an owner that begins; the function it gives
@@ -183,8 +205,12 @@ func (b *Book) Limited(by func(Limits) bool) bool {
 	return false
 }
 
-// Share is what of the gateway's sandboxes an owner may have.
+// Share is what of the gateway's sandboxes an owner may have. Those of nobody are
+// the gateway's own: it bounds how many run warm.
 func (b *Book) Share(owner string) sandboxclient.Share {
+	if owner == "" {
+		return sandboxclient.Share{}
+	}
 	limits, class := b.limits(owner)
 	return sandboxclient.Share{
 		Existing: limits.Sandboxes, Running: limits.Running, DiskBytes: limits.Disk,

@@ -1,6 +1,8 @@
 package quota
 
 import (
+	"context"
+	"errors"
 	"math"
 	"net/http"
 	"strconv"
@@ -25,7 +27,7 @@ func book(t *testing.T, settings ...string) (*Book, *prometheus.Registry) {
 		t.Fatal(err)
 	}
 	registry := prometheus.NewPedanticRegistry()
-	return NewBook(classes, registry), registry
+	return NewBook(classes, nil, registry), registry
 }
 
 func TestParse(t *testing.T) {
@@ -232,6 +234,50 @@ func TestRunsObjectsShare(t *testing.T) {
 	none, _ := book(t)
 	if none.Runs("a", 1e9) != nil || none.ObjectRoom("a", 1e18) != math.MaxInt64 || bounded(none.Share("a")) || none.Limited(func(Limits) bool { return true }) {
 		t.Error("limits where there are none")
+	}
+}
+
+// Sandboxes and runs may be older than the book, whose owners have sent nothing yet.
+func TestBook_looksUpWhoHasSentNothing(t *testing.T) {
+	classes, err := Parse([]string{"default.running=3", "default.runs=1", "default.rate=1", "default.burst=1", "ci.runs=4"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked []string
+	broken := errors.New("no database")
+	b := NewBook(classes, func(_ context.Context, owner string) (string, error) {
+		asked = append(asked, owner)
+		return "ci", broken
+	}, prometheus.NewRegistry())
+	if err := b.Take(identity.Identity{Owner: "alice"}, http.Header{}); err != nil || b.Share("alice").Running != 3 {
+		t.Errorf("%v; what her key says was not believed", err)
+	}
+	if b.Share("ci").Running != 3 {
+		t.Error("who cannot be looked up has no limit")
+	}
+	broken = nil
+	if b.Share("ci").Running != 0 || b.Runs("ci", 3) != nil || b.Runs("ci", 4) == nil {
+		t.Error("it is not of its class")
+	}
+	for range 2 {
+		if err := b.TakeFor("linked", http.Header{}); err != nil {
+			t.Error(err)
+		}
+	}
+	if want := []string{"ci", "ci", "linked"}; cmp.Diff(want, asked) != "" {
+		t.Error(cmp.Diff(want, asked))
+	}
+}
+
+// What runs warm for who comes next is nobody's: no class bounds it, nor counts
+// what it does without.
+func TestShare_nobodys(t *testing.T) {
+	b, _ := book(t, "default.sandboxes=5", "default.running=2", "default.disk=4GiB")
+	if got := b.Share(""); bounded(got) || got.Refused != nil {
+		t.Errorf("%+v", got)
+	}
+	if !bounded(b.Share(identity.Local)) {
+		t.Error("a gateway that asks for no keys bounds nobody")
 	}
 }
 
