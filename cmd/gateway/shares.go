@@ -137,7 +137,9 @@ func (l linked) run(c echo.Context, share identity.Share, rest string) error {
 
 // file answers with a file or a directory.
 func (l linked) file(c echo.Context, share identity.Share, rest string) error {
-	if ref, _ := workspaceRef(c); !l.exists(ref) { // whoever looks has none made
+	ref, _ := workspaceRef(c)
+	httpapi.Concerns(c, ref.App, ref.Name)
+	if !l.exists(ref) { // whoever looks has none made
 		return nothingThere()
 	}
 	if rest != "" {

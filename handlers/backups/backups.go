@@ -67,7 +67,9 @@ func (h *Handler) Create(c echo.Context) error {
 	}
 	if httpapi.AcceptsEvents(c) {
 		return follow(c, "backup", func(ctx context.Context, tell backups.Progress) (any, error) {
-			return h.Keeper.Create(ctx, ref, o.request, tell)
+			b, err := h.Keeper.Create(ctx, ref, o.request, tell)
+			httpapi.Made(c, b.ID)
+			return b, err
 		})
 	}
 	b, err := h.Keeper.Create(c.Request().Context(), ref, o.request, nil)
@@ -82,6 +84,7 @@ func (h *Handler) Create(c echo.Context) error {
 // not for is not there.
 func (h *Handler) ref(c echo.Context, app, name string) (sandboxclient.Ref, error) {
 	ref, err := h.Ref(httpapi.Owner(c), app, name)
+	httpapi.Concerns(c, ref.App, ref.Name)
 	if err == nil && !httpapi.Identity(c).Reaches(ref.App) {
 		err = sandboxclient.Errorf(sandboxclient.CodeNotFound, "There is no such sandbox")
 	}

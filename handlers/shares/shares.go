@@ -89,12 +89,14 @@ func (h *Handler) target(c echo.Context, o order) (kind, target string, err erro
 		if err := id.Allow(runs.App, http.MethodGet); err != nil {
 			return "", "", err
 		}
+		httpapi.Concerns(c, runs.App, o.Run)
 		_, err = h.runs.Get(c.Request().Context(), httpapi.Owner(c), o.Run)
 		return identity.ShareRun, o.Run, err
 	case o.Run == "" && (o.File == nil) != (o.Dir == nil):
 		if err := id.Allow("files", http.MethodGet); err != nil {
 			return "", "", err
 		}
+		httpapi.Concerns(c, "files", "files")
 		kind, typed := identity.ShareFile, o.File
 		if typed == nil {
 			kind, typed = identity.ShareDir, o.Dir

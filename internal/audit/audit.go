@@ -28,7 +28,7 @@ type Entry struct {
 	Key     string            `json:"key,omitempty"`   // the identifier of the key
 	Action  string            `json:"action"`          // method and route
 	App     string            `json:"app,omitempty"`
-	Target  map[string]string `json:"target,omitempty"` // the notebook, run or execution
+	Target  map[string]string `json:"target,omitempty"` // the sandbox, run or execution, and the id of what was made
 	Outcome string            `json:"outcome"`          // ok, or the error's code
 	Status  int               `json:"status,omitempty"`
 	Dropped int               `json:"dropped,omitempty"` // entries that were left out before this one

@@ -243,11 +243,19 @@ func TestAudit(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.ask(nil, "GET", link.URL, "").is(200, "needle")
+	var kept backup
+	if err := json.Unmarshal([]byte(k.ask(alice, "POST", "/v1/backups", `{"app":"files"}`).has(201).body), &kept); err != nil {
+		t.Fatal(err)
+	}
+	k.ask(alice, "POST", "/v1/backups/"+kept.ID+"/restore", "").has(200)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{`"owner":"alice"`, `"action":"POST /notebook"`, `"notebook":"mine"`, `"outcome":"unauthenticated"`, `"action":"PUT /files"`, `"action":"GET /s/:token"`} {
+	for _, part := range []string{
+		`"owner":"alice"`, `"action":"POST /notebook"`, `"notebook":"mine"`, `"outcome":"unauthenticated"`, `"action":"PUT /files"`, `"action":"GET /s/:token"`, `"target":{"app":"files","name":"files"}`,
+		`"target":{"app":"files","made":"` + kept.ID + `","name":"files"}`, `"target":{"app":"files","id":"` + kept.ID + `","name":"files"}`,
+	} {
 		if !strings.Contains(string(text), part) {
 			t.Errorf("%s is not in\n%s", part, text)
 		}

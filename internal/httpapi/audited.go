@@ -1,7 +1,9 @@
 package httpapi
 
 import (
+	"maps"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -47,7 +49,24 @@ var refusals = []sandboxclient.Code{
 	sandboxclient.CodeMethodNotAllowed, sandboxclient.CodePreconditionFailed, sandboxclient.CodeExhausted,
 }
 
-// targetOf names what a request is about: the notebook, run or execution.
+// What Concerns and Made keep in the context.
+const (
+	concerned = "sandgate.concerned"
+	made      = "sandgate.made"
+)
+
+// Concerns has the audit log tell which sandbox, or which run, a request is about
+// whose address does not say so.
+func Concerns(c echo.Context, app, name string) {
+	c.Set(concerned, map[string]string{"app": app, "name": name})
+}
+
+// Made has the audit log tell the id of what a request made whose answer begins
+// before that is there, and so has no Location.
+func Made(c echo.Context, id string) { c.Set(made, id) }
+
+// targetOf names what a request is about: the sandbox, run or execution, and what
+// it made.
 func targetOf(c echo.Context) map[string]string {
 	target := map[string]string{}
 	for _, name := range c.ParamNames() {
@@ -60,10 +79,25 @@ func targetOf(c echo.Context) map[string]string {
 			target[name] = bounded(value)
 		}
 	}
+	about, _ := c.Get(concerned).(map[string]string)
+	for name, value := range about {
+		target[name] = bounded(value)
+	}
+	target["made"] = bounded(madeBy(c))
+	maps.DeleteFunc(target, func(_, value string) bool { return value == "" })
 	if len(target) == 0 {
 		return nil
 	}
 	return target
+}
+
+// madeBy gives the id of what a request made.
+func madeBy(c echo.Context) string {
+	if place := c.Response().Header().Get("Location"); place != "" {
+		return path.Base(place)
+	}
+	id, _ := c.Get(made).(string)
+	return id
 }
 
 func bounded(text string) string {

@@ -39,6 +39,15 @@ func asking(audited *[]audit.Entry) desk {
 	says := func(c echo.Context) error { return Text(c, 200, Owner(c)+"?"+c.Request().URL.RawQuery) }
 	api.Handle("GET", "/notebook", "notebook", says)
 	api.Handle("DELETE", "/tests/:run", "testrunner", says)
+	api.Handle("POST", "/backups/:id", "backups", func(c echo.Context) error {
+		Concerns(c, "notebook", "n")
+		if Flag(c, "events") {
+			Made(c, "9")
+		} else {
+			c.Response().Header().Set("Location", "/tests/9")
+		}
+		return c.NoContent(http.StatusCreated)
+	})
 	api.Public("GET", "/app", "pages", func(c echo.Context) error { return c.NoContent(204) })
 	api.Public("GET", "/wrong", "pages", says)
 	api.Public("POST", "/door", "door", func(c echo.Context) error {
@@ -93,6 +102,9 @@ func TestAudit(t *testing.T) {
 	d.serve(t, "DELETE", "/door", "")
 	d.serve(t, "DELETE", "/tests/7", "", "Authorization: alice")
 	d.serve(t, "PUT", "/notebook", "", "Authorization: alice")
+	d.serve(t, "POST", "/backups/5", "", "Authorization: alice")
+	d.serve(t, "POST", "/backups/5?events", "", "Authorization: alice")
+	made := map[string]string{"id": "5", "app": "notebook", "name": "n", "made": "9"}
 	want := []audit.Entry{
 		{Owner: "alice", Key: "1", Action: "GET /notebook", App: "notebook", Target: map[string]string{"notebook": "n"}, Outcome: "ok", Status: 200, Minor: true},
 		{Owner: "alice", By: "ops", Key: "2", Action: "GET /notebook", App: "notebook", Outcome: "ok", Status: 200, Minor: true},
@@ -101,6 +113,8 @@ func TestAudit(t *testing.T) {
 		{Action: "DELETE /door", App: "door", Outcome: "ok", Status: 204},
 		{Owner: "alice", Key: "1", Action: "DELETE /tests/:run", App: "testrunner", Target: map[string]string{"run": "7"}, Outcome: "ok", Status: 200},
 		{Owner: "alice", Key: "1", Action: "PUT /notebook", App: "notebook", Outcome: "method_not_allowed", Status: 405, Minor: true},
+		{Owner: "alice", Key: "1", Action: "POST /backups/:id", App: "backups", Target: made, Outcome: "ok", Status: 201},
+		{Owner: "alice", Key: "1", Action: "POST /backups/:id", App: "backups", Target: made, Outcome: "ok", Status: 201},
 	}
 	if len(audited) != len(want) {
 		t.Fatalf("%+v", audited)
