@@ -27,6 +27,7 @@ const (
 	maxBody    = 16 << 10
 	defaultTTL = 24 * time.Hour
 	maxTTL     = 30 * 24 * time.Hour
+	maxPath    = 4096 // as Workspace Files has it
 )
 
 // Runs says whether a run is the owner's; one that is not is not_found.
@@ -64,8 +65,8 @@ func (h *Handler) Create(c echo.Context) error {
 		return err
 	}
 	var o order
-	if json.Unmarshal(body, &o) != nil {
-		return wrong()
+	if err := httpapi.DecodeJSON(body, &o); err != nil {
+		return err
 	}
 	ttl, err := lasting(o.TTL)
 	if err != nil {
@@ -78,7 +79,11 @@ func (h *Handler) Create(c echo.Context) error {
 	}
 	expires := time.Now().Add(ttl).Truncate(time.Second)
 	share.Expires = expires.Unix()
-	return httpapi.JSON(c, http.StatusCreated, link{URL: Prefix + h.sharer.Seal(share), ExpiresAt: expires.UTC()})
+	token := h.sharer.Seal(share)
+	if len(token) > identity.MaxLink { // a path whose signs take several bytes each in it
+		return invalid("The path is too long for a link")
+	}
+	return httpapi.JSON(c, http.StatusCreated, link{URL: Prefix + token, ExpiresAt: expires.UTC()})
 }
 
 // target finds what is to be shared; it has to be exactly one thing.
@@ -103,7 +108,10 @@ func (h *Handler) target(c echo.Context, o order) (kind, target string, err erro
 		}
 		path, inside := sandboxclient.ResolveWorkspacePath(*typed)
 		if !inside || strings.ContainsRune(path, 0) {
-			return "", "", sandboxclient.Errorf(sandboxclient.CodeInvalid, "Paths must stay inside /workspace")
+			return "", "", invalid("Paths must stay inside /workspace")
+		}
+		if len(path) > maxPath {
+			return "", "", invalid("The path is longer than %d bytes", maxPath)
 		}
 		return kind, path, nil
 	}
@@ -111,8 +119,11 @@ func (h *Handler) target(c echo.Context, o order) (kind, target string, err erro
 }
 
 func wrong() error {
-	return sandboxclient.Errorf(sandboxclient.CodeInvalid,
-		`Say in JSON what to share, one of {"run":"ID"}, {"file":"PATH"} and {"dir":"PATH"}, and with "ttl" for how long`)
+	return invalid(`Say in JSON what to share, one of {"run":"ID"}, {"file":"PATH"} and {"dir":"PATH"}, and with "ttl" for how long`)
+}
+
+func invalid(format string, args ...any) error {
+	return sandboxclient.Errorf(sandboxclient.CodeInvalid, format, args...)
 }
 
 // lasting reads how long a link is to last.
@@ -123,8 +134,7 @@ func lasting(raw json.RawMessage) (time.Duration, error) {
 	}
 	ttl, ok := httpapi.ParseDuration(text)
 	if !ok || ttl < time.Second || ttl > maxTTL {
-		return 0, sandboxclient.Errorf(sandboxclient.CodeInvalid,
-			"ttl is a time from 1 second to %d days, in seconds or as 12h, 3d", int(maxTTL.Hours()/24))
+		return 0, invalid("ttl is a time from 1 second to %d days, in seconds or as 12h, 3d", int(maxTTL.Hours()/24))
 	}
 	return ttl, nil
 }

@@ -49,7 +49,9 @@ func create(t *testing.T, id identity.Identity, body string) (identity.Share, er
 
 func TestCreate(t *testing.T) {
 	alice := identity.Identity{Owner: "alice", Key: "k"}
+	long := strings.Repeat("ä/", 1300)
 	for body, want := range map[string]identity.Share{
+		`{"file":"` + long + `b"}`:        {Kind: "file", Target: "/workspace/" + long + "b"},
 		`{"run":"r"}`:                     {Kind: "run", Target: "r"},
 		`{"file":"a/b.txt","ttl":60}`:     {Kind: "file", Target: "/workspace/a/b.txt"},
 		`{"dir":"","ttl":"12h"}`:          {Kind: "dir", Target: "/workspace"},
@@ -76,6 +78,10 @@ func TestCreate_refuses(t *testing.T) {
 		{identity.Identity{Owner: "alice", Apps: []string{"shares"}}, `{"dir":""}`, sandboxclient.CodeForbidden},
 		{alice, `{}`, sandboxclient.CodeInvalid},
 		{alice, `run`, sandboxclient.CodeInvalid},
+		{alice, `{"dir":"x","expires":60}`, sandboxclient.CodeInvalid},
+		{alice, `{"dir":"x"} {"ttl":60}`, sandboxclient.CodeInvalid},
+		{alice, `{"file":"` + strings.Repeat("a", 4097) + `"}`, sandboxclient.CodeInvalid},
+		{alice, `{"file":"` + strings.Repeat("<", 2000) + `"}`, sandboxclient.CodeInvalid},
 		{alice, `{"file":"../etc/passwd"}`, sandboxclient.CodeInvalid},
 		{alice, `{"file":"a\u0000b"}`, sandboxclient.CodeInvalid},
 		{alice, `{"file":"a","dir":"a"}`, sandboxclient.CodeInvalid},
@@ -87,7 +93,7 @@ func TestCreate_refuses(t *testing.T) {
 		{alice, `{"run":"r","ttl":"721h"}`, sandboxclient.CodeInvalid},
 	} {
 		if _, err := create(t, tc.id, tc.body); sandboxclient.CodeOf(err) != tc.code {
-			t.Errorf("%s: %v", tc.body, err)
+			t.Errorf("%.80s: %v", tc.body, err)
 		}
 	}
 }

@@ -31,8 +31,8 @@ type Share struct {
 const (
 	// shareUse tells the key of links from other keys that come from the same.
 	shareUse = "sandgate share links 1"
-	// maxLink bounds a link's token.
-	maxLink = 8 << 10
+	// MaxLink bounds a link's token: a longer one is not opened.
+	MaxLink = 8 << 10
 )
 
 // A Sharer makes links and knows those that it made. It keeps nothing: a link
@@ -60,7 +60,7 @@ func (s *Sharer) Open(token string, now time.Time) (Share, error) {
 	first, second, _ := strings.Cut(token, ".")
 	claim, err := base64.RawURLEncoding.DecodeString(first)
 	code, bad := base64.RawURLEncoding.DecodeString(second)
-	if len(token) > maxLink || err != nil || bad != nil || !hmac.Equal(code, s.code(claim)) {
+	if len(token) > MaxLink || err != nil || bad != nil || !hmac.Equal(code, s.code(claim)) {
 		return Share{}, noLink()
 	}
 	var share Share

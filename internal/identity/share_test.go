@@ -26,7 +26,7 @@ func TestSharer(t *testing.T) {
 	refused(t, err, sandboxclient.CodeNotFound)
 	_, err = NewSharer([]byte("other")).Open(token, now)
 	refused(t, err, sandboxclient.CodeNotFound)
-	_, err = s.Open(strings.Repeat("A", maxLink+1), now)
+	_, err = s.Open(strings.Repeat("A", MaxLink+1), now)
 	refused(t, err, sandboxclient.CodeNotFound)
 }
 
