@@ -3,7 +3,6 @@ package main
 import (
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,7 +11,6 @@ import (
 
 	"sandgate/internal/httpapi"
 	"sandgate/internal/identity"
-	"sandgate/internal/store"
 )
 
 func TestTrustedProxies(t *testing.T) {
@@ -36,11 +34,7 @@ func TestProxies_floodsAreTheClients(t *testing.T) {
 		"by way of the proxy": {"10.0.0.1:1", 204},
 		"by no proxy":         {"192.0.2.1:1", 429},
 	} {
-		records, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "db"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer records.Close()
+		records := openClaimer(t, t.TempDir())
 		cfg := defaults()
 		cfg.Auth, cfg.TrustedProxies = authKeys, []string{"10.0.0.0/8"}
 		api := httpapi.New(httpapi.Options{
