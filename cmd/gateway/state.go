@@ -33,16 +33,19 @@ func openState(path string) (*stateDir, error) {
 		_ = dir.Close()
 		return nil, err
 	}
-	key, err := readKey(path)
-	if err != nil {
-		_ = dir.Close()
-		return nil, fmt.Errorf("state directory: %w", err)
+	s := &stateDir{dir: dir}
+	if s.key, err = readKey(path); err != nil {
+		return nil, errors.Join(fmt.Errorf("state directory: %w", err), s.Close())
 	}
-	return &stateDir{dir: dir, key: key}, nil
+	return s, nil
 }
 
-// Close lets another gateway have the directory.
-func (s *stateDir) Close() error { return s.dir.Close() }
+// Close lets another gateway have the directory. To close the file alone would not
+// do while a program is being started: until that is another program, it holds the
+// file as well.
+func (s *stateDir) Close() error {
+	return errors.Join(unix.Flock(int(s.dir.Fd()), unix.LOCK_UN), s.dir.Close())
+}
 
 // makePrivate makes a directory that only its owner can enter.
 func makePrivate(path string) error {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestState_keyStays(t *testing.T) {
@@ -49,6 +51,30 @@ func TestState_oneGateway(t *testing.T) {
 	defer first.Close()
 	if _, err := openState(path); err == nil || !strings.Contains(err.Error(), "another gateway works on "+path) {
 		t.Errorf("the second gateway: %v", err)
+	}
+}
+
+// A program that is being started holds the directory open for a moment.
+func TestState_closesForAll(t *testing.T) {
+	path := t.TempDir()
+	first, err := openState(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	started, err := unix.Dup(int(first.dir.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(started)
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	second, err := openState(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 
