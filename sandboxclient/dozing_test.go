@@ -89,6 +89,13 @@ func (d *dozing) Wake(_ context.Context, spec Spec) error {
 	return nil
 }
 
+// box gives a sandbox that runs.
+func (d *dozing) box(id ID) *engineBox {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.boxes[id]
+}
+
 // sleepers counts what sleeps.
 func (d *dozing) sleepers() int {
 	d.mu.Lock()

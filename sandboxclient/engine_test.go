@@ -41,12 +41,13 @@ type engineBox struct {
 	conns   chan net.Conn
 	gone    chan struct{}
 	server  *http.Server
-	busy    int
+	busy    atomic.Int32 // executions that it runs
 	started atomic.Bool
 	value   atomic.Int32  // what "inc" counts
 	blocked atomic.Int32  // cells that never end
 	stop    chan struct{} // ends one of them
 	silent  atomic.Bool   // it answers nobody
+	slow    atomic.Int64  // how many nanoseconds it takes to answer
 
 	mu       sync.Mutex
 	events   []wire.Event // of the execution that can be followed
@@ -177,11 +178,12 @@ func (b *engineBox) Addr() net.Addr { return &net.UnixAddr{Name: string(b.id)} }
 func (b *engineBox) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/health", func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(time.Duration(b.slow.Load()))
 		if b.silent.Load() {
 			<-r.Context().Done()
 			return
 		}
-		_ = json.NewEncoder(w).Encode(wire.Health{Version: wire.Version, Busy: b.busy})
+		_ = json.NewEncoder(w).Encode(wire.Health{Version: wire.Version, Busy: int(b.busy.Load())})
 	})
 	mux.HandleFunc("GET /v1/contexts", func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode([]wire.ContextInfo{{ID: "default-python"}})

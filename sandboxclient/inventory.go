@@ -161,6 +161,9 @@ func (s *Sandbox) hibernate(ctx context.Context) error {
 		return nil
 	}
 	if l.peek() != nil && c.stillWorks(ctx, l) {
+		if ctx.Err() != nil {
+			return contextError(ctx)
+		}
 		return Errorf(CodeConflict, "Something runs in this sandbox: end it first, or wait")
 	}
 	f := l.rest("somebody asked for it", l.idleLocked(0))

@@ -124,7 +124,7 @@ func TestReap_endsTheIdleAndKeepsTheBusy(t *testing.T) {
 func TestReap_countsDetachedWork(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *Client, e *engine, _ *memory) {
 		mustRun(t, c.Sandbox(scratch), "x")
-		e.boxes[c.Sandbox(scratch).ID()].busy = 1
+		e.boxes[c.Sandbox(scratch).ID()].busy.Store(1)
 		ctx, stop := context.WithCancel(t.Context())
 		go c.Reap(ctx)
 		time.Sleep(time.Hour)
@@ -143,7 +143,7 @@ func TestReap_sparesWhatIsSlowToAnswer(t *testing.T) {
 		defer stop()
 		mustRun(t, c.Sandbox(scratch), "x")
 		box := theBox(e)
-		box.busy = 1
+		box.busy.Store(1)
 		go c.Reap(ctx)
 		time.Sleep(9*time.Minute + 50*time.Second)
 		box.silent.Store(true)
@@ -159,6 +159,28 @@ func TestReap_sparesWhatIsSlowToAnswer(t *testing.T) {
 			t.Error("one that never answers runs on")
 		}
 		stop()
+	})
+}
+
+// Where it sleeps, what it does stops as well.
+func TestReap_putsNothingToSleepThatIsSlowToAnswer(t *testing.T) {
+	dreaming(t, Options{}, func(t *testing.T, c *Client, d *dozing, _ *memory) {
+		mustRun(t, c.Sandbox(scratch), "x")
+		box := theBox(d.engine)
+		box.busy.Store(1)
+		time.Sleep(9*time.Minute + 50*time.Second)
+		box.silent.Store(true)
+		time.Sleep(50 * time.Second) // it is asked twice
+		box.silent.Store(false)
+		time.Sleep(time.Hour)
+		if d.sleepers() != 0 {
+			t.Error("one that works sleeps because it was slow")
+		}
+		box.silent.Store(true)
+		time.Sleep(15 * time.Minute)
+		if d.sleepers() != 1 {
+			t.Error("one that never answers does not sleep")
+		}
 	})
 }
 

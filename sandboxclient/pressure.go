@@ -160,6 +160,9 @@ func (c *Client) restLongestIdle(ctx context.Context, owner string) *flight {
 	}
 	defer func() { <-c.looking }()
 	for _, l := range c.idleFirst(owner) {
+		if ctx.Err() != nil {
+			return nil
+		}
 		if c.stillWorks(ctx, l) {
 			continue
 		}

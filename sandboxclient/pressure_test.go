@@ -98,6 +98,26 @@ func TestPressure_whatCannotSleepIsNotAskedAgain(t *testing.T) {
 	})
 }
 
+// TestPressure_whoGivesUpPutsNothingToSleep: that nobody waits any more for the
+// answer of a sandbox does not say that it does nothing.
+func TestPressure_whoGivesUpPutsNothingToSleep(t *testing.T) {
+	dreaming(t, Options{MaxRunning: 20}, func(t *testing.T, c *Client, d *dozing, _ *memory) {
+		for i := range 20 { // to ask all takes longer than anybody waits
+			s := c.Sandbox(book(fmt.Sprint(i)))
+			mustRun(t, s, "inc")
+			d.box(s.ID()).busy.Store(1)
+			d.box(s.ID()).slow.Store(int64(600 * time.Millisecond))
+		}
+		if err := c.Sandbox(scratch).Wake(t.Context()); CodeOf(err) != CodeExhausted {
+			t.Errorf("while twenty work: %v", err)
+		}
+		time.Sleep(time.Second)
+		if d.sleepers() != 0 {
+			t.Errorf("%d that work were put to sleep", d.sleepers())
+		}
+	})
+}
+
 // TestPressure_whoWaitsIsToldInTime: a memory may take long to be written.
 func TestPressure_whoWaitsIsToldInTime(t *testing.T) {
 	dreaming(t, Options{MaxRunning: 1}, func(t *testing.T, c *Client, d *dozing, _ *memory) {

@@ -261,20 +261,23 @@ func (c *Client) reapIdle(ctx context.Context, l *lifecycle) {
 }
 
 // stillWorks asks sandboxd whether detached executions run, or processes in the
-// background that count. Work counts as use. One that does not answer may work:
-// it can sleep, but is not to end before it was silent for too long.
+// background that count. Work counts as use. One that does not answer may work
+// until it was silent for too long, and so may one whose answer nobody waited for.
 func (c *Client) stillWorks(ctx context.Context, l *lifecycle) bool {
 	link, health, err := l.ask(ctx)
 	if link == nil {
 		return false
 	}
-	silent := ctx.Err() == nil && l.tooSilent(link, err)
+	if ctx.Err() != nil {
+		return true
+	}
+	silent := l.tooSilent(link, err)
 	if errors.Is(err, ErrGone) { // nobody would use one that is dead and idle, and so find out
 		l.lost(link, "it died while it was idle")
 		return true
 	}
 	if err != nil {
-		return !silent && !l.canSleep()
+		return !silent
 	}
 	if health.Busy == 0 && !(c.opts.StayAwake && health.Background > 0) {
 		return false

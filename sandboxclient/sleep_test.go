@@ -243,9 +243,31 @@ func TestSleep_byRequestNotWhileItWorks(t *testing.T) {
 			t.Errorf("while a cell runs: %v", err)
 		}
 		wg.Wait()
-		d.boxes[s.ID()].busy = 1
+		d.boxes[s.ID()].busy.Store(1)
 		if err := s.Hibernate(t.Context()); CodeOf(err) != CodeConflict {
 			t.Errorf("while something detached runs: %v", err)
+		}
+	})
+}
+
+// Who cannot say that it does nothing may work; one that never answers may sleep.
+func TestSleep_byRequestOfOneThatDoesNotAnswer(t *testing.T) {
+	dreaming(t, Options{}, func(t *testing.T, c *Client, d *dozing, _ *memory) {
+		s := c.Sandbox(scratch)
+		mustRun(t, s, "inc")
+		d.box(s.ID()).silent.Store(true)
+		ctx, hangUp := context.WithTimeout(t.Context(), aliveTimeout/2)
+		defer hangUp()
+		if err := s.Hibernate(ctx); CodeOf(err) != CodeTimeout {
+			t.Errorf("for somebody who left: %v", err)
+		}
+		for range maxSilence - 1 {
+			if err := s.Hibernate(t.Context()); CodeOf(err) != CodeConflict || s.State() != StateRunning {
+				t.Errorf("without an answer: %v, and it is %s", err, s.State())
+			}
+		}
+		if err := s.Hibernate(t.Context()); err != nil || s.State() != StateHibernated {
+			t.Errorf("after %d questions: %v, and it is %s", maxSilence, err, s.State())
 		}
 	})
 }
