@@ -2,6 +2,7 @@ package sandboxclient
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -131,7 +132,7 @@ func (c *Client) crowded(owner string) string {
 }
 
 // makeRoom lets the sandbox sleep that was idle for longest, of one owner if one
-// is named. It says whether one did.
+// is named. It says whether one is gone.
 func (c *Client) makeRoom(ctx context.Context, owner string) bool {
 	for {
 		f := c.restLongestIdle(ctx, owner)
@@ -143,7 +144,7 @@ func (c *Client) makeRoom(ctx context.Context, owner string) bool {
 			return false
 		case <-f.done:
 		}
-		if f.err == nil {
+		if !errors.Is(f.err, ErrAwake) { // asleep or lost, its place is free
 			c.roomWasMade()
 			return true
 		}

@@ -118,6 +118,21 @@ func TestPressure_whoGivesUpPutsNothingToSleep(t *testing.T) {
 	})
 }
 
+// TestPressure_oneThatIsLostIsRoomEnough: where memories cannot be written, a start
+// costs one of them and not all.
+func TestPressure_oneThatIsLostIsRoomEnough(t *testing.T) {
+	dreaming(t, Options{MaxRunning: 5}, func(t *testing.T, c *Client, d *dozing, _ *memory) {
+		for i := range 5 {
+			mustRun(t, c.Sandbox(book(fmt.Sprint(i))), "inc")
+		}
+		d.loses = true
+		mustRun(t, c.Sandbox(scratch), "inc")
+		if _, _, running := d.count(); running != 5 {
+			t.Errorf("%d run where five did and five may", running)
+		}
+	})
+}
+
 // TestPressure_whoWaitsIsToldInTime: a memory may take long to be written.
 func TestPressure_whoWaitsIsToldInTime(t *testing.T) {
 	dreaming(t, Options{MaxRunning: 1}, func(t *testing.T, c *Client, d *dozing, _ *memory) {
