@@ -13,7 +13,7 @@ func limited(t *testing.T, opts Options) (*Client, *engine) {
 	e := newEngine()
 	opts.Driver, opts.Records, opts.Key = e, newMemory(), []byte("key")
 	c := New(opts)
-	t.Cleanup(func() { _ = c.Close(t.Context()) })
+	t.Cleanup(func() { _ = c.Close(context.Background()) })
 	return c, e
 }
 

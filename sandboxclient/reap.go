@@ -309,7 +309,8 @@ func (l *lifecycle) idleLocked(after time.Duration) func() bool {
 // Close refuses new work and lets every sandbox sleep, or ends it where nothing
 // can sleep; workspaces are kept. What still runs is cut off, so let requests end
 // before; executions that sleep go on when somebody asks for them. It waits no
-// longer than ctx.
+// longer than ctx, and begins nothing after that: what runs on is for a later
+// gateway to take over.
 func (c *Client) Close(ctx context.Context) error {
 	c.mu.Lock()
 	c.closing = true
@@ -327,6 +328,9 @@ func (l *lifecycle) shut(ctx context.Context) error {
 	down := l.rest
 	for {
 		f := l.underWay()
+		if f == nil && ctx.Err() != nil && l.peek() != nil {
+			return errors.Join(ctx.Err(), fmt.Errorf("sandbox %s runs on", l.id))
+		}
 		if f == nil {
 			f = down("the gateway stops", func() bool { return l.link != nil })
 		}

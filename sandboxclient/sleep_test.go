@@ -308,6 +308,27 @@ func TestSleep_executionsAreFoundByALaterGateway(t *testing.T) {
 	})
 }
 
+// TestClose_beginsNothingAfterItsTime: what a gateway has no time to put to sleep is
+// better left running than cut off half-way.
+func TestClose_beginsNothingAfterItsTime(t *testing.T) {
+	dreaming(t, Options{}, func(t *testing.T, c *Client, d *dozing, _ *memory) {
+		for i := range 3 * atOnce {
+			mustRun(t, c.Sandbox(book(fmt.Sprint(i))), "inc")
+		}
+		d.writing = time.Minute
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute+30*time.Second)
+		defer cancel()
+		began := time.Now()
+		if err := c.Close(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 91*time.Second {
+			t.Errorf("%v after %s", err, time.Since(began))
+		}
+		time.Sleep(5 * time.Minute)
+		if _, _, running := d.count(); running != atOnce || d.sleepers() != 2*atOnce {
+			t.Errorf("%d run and %d sleep, where %d begin to sleep in a minute", running, d.sleepers(), atOnce)
+		}
+	})
+}
+
 func TestPressure_theLongestIdleMakesRoom(t *testing.T) {
 	for name, opts := range map[string]Options{
 		"of number": {MaxRunning: 3},
