@@ -19,6 +19,7 @@ type dozing struct {
 	usage     int64         // of memory, of each that runs
 	looks     int           // at how much that is
 	assigned  int           // by Assign
+	cold      bool          // there is no template yet
 }
 
 // A dream is what is left of a sandbox that sleeps.
@@ -96,6 +97,13 @@ func (d *dozing) box(id ID) *engineBox {
 	return d.boxes[id]
 }
 
+// stray starts a sandbox that no client knows of.
+func (d *dozing) stray(id ID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.boot(Spec{ID: id})
+}
+
 // sleepers counts what sleeps.
 func (d *dozing) sleepers() int {
 	d.mu.Lock()
@@ -160,9 +168,20 @@ func (d *dozing) gauged() int {
 	return d.looks
 }
 
-func (d *dozing) HasTemplate(Spec) bool { return true }
+func (d *dozing) HasTemplate(Spec) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return !d.cold
+}
 
-func (d *dozing) MakeTemplate(context.Context, Spec) error { panic("there is one") }
+func (d *dozing) MakeTemplate(_ context.Context, spec Spec) error {
+	time.Sleep(d.writing)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.boxes[spec.ID].kill()
+	d.cold = false
+	return nil
+}
 
 // Assign gives a box another id.
 func (d *dozing) Assign(_ context.Context, from, to ID) error {

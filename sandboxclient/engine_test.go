@@ -188,6 +188,9 @@ func (b *engineBox) handler() http.Handler {
 	mux.HandleFunc("GET /v1/contexts", func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode([]wire.ContextInfo{{ID: "default-python"}})
 	})
+	mux.HandleFunc("POST /v1/contexts", func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(wire.Warmed{})
+	})
 	mux.HandleFunc("GET /v1/executions", func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode([]wire.ExecutionInfo{})
 	})

@@ -37,6 +37,17 @@ type flight struct {
 	err  error
 }
 
+// landed waits for the flight, no longer than ctx, and says whether it is over. A
+// flight goes on without those who left.
+func (f *flight) landed(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-f.done:
+		return true
+	}
+}
+
 // lifecycle gives the entry of an id, making it when there is none.
 func (c *Client) lifecycle(id ID, ref Ref) *lifecycle {
 	c.mu.Lock()

@@ -34,7 +34,7 @@ func (l *lifecycle) claim(ctx context.Context, spec Spec) *link {
 			return link
 		}
 		c.opts.Logger.Warn("a sandbox of the pool does not do", "sandbox", slot.id, "error", err)
-		c.clear(slot.id, slot.ref)
+		c.clear(ctx, slot.id, slot.ref)
 		if ctx.Err() != nil || errors.Is(err, ErrExists) {
 			return nil
 		}

@@ -1,6 +1,7 @@
 package sandboxclient
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -192,6 +193,80 @@ func TestSleep_waitsForAnswers(t *testing.T) {
 			t.Error("it sleeps while somebody waits for its answer")
 		}
 	})
+}
+
+// TestReap_endsWithItsContext: what is on its way down needs nobody who waits for
+// it; Close does, and has a bound.
+func TestReap_endsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDozing()
+		c, kill := d.client(t, Options{}, newMemory())
+		for i := range 3 * atOnce {
+			mustRun(t, c.Sandbox(book(fmt.Sprint(i))), "inc")
+		}
+		d.writing = time.Minute
+		time.Sleep(c.opts.SleepAfter + 40*time.Second)
+		endsAtOnce(t, kill)
+		if err := c.Close(t.Context()); err != nil || d.sleepers() != 3*atOnce {
+			t.Errorf("%v, and %d sleep", err, d.sleepers())
+		}
+	})
+}
+
+// What nobody knows of is cleared by the next gateway.
+func TestReconcile_endsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDozing()
+		for i := range 5 {
+			d.stray(ID(fmt.Sprint(i)))
+		}
+		d.destroy = func() error {
+			time.Sleep(20 * time.Second)
+			return nil
+		}
+		_, kill := d.client(t, Options{}, newMemory())
+		time.Sleep(reconcileEvery + 10*time.Second)
+		endsAtOnce(t, kill)
+		time.Sleep(time.Minute)
+		ids, _ := d.List(t.Context())
+		if len(ids) != 4 {
+			t.Errorf("%d are left of five, of which one was being cleared", len(ids))
+		}
+		for _, id := range ids {
+			d.die(id)
+		}
+	})
+}
+
+// A template takes longer to be made than a gateway has to stop.
+func TestPrepare_endsWithItsContext(t *testing.T) {
+	opts := Options{Warmth: Warmth{Apps: []string{"notebook"}}}
+	dreaming(t, opts, func(t *testing.T, c *Client, d *dozing, _ *memory) {
+		d.cold, d.writing = true, 20*time.Second
+		ctx, stop := context.WithCancel(t.Context())
+		var preparing sync.WaitGroup
+		preparing.Go(func() { c.Prepare(ctx) })
+		time.Sleep(10 * time.Second)
+		endsAtOnce(t, func() {
+			stop()
+			preparing.Wait()
+		})
+		if err := c.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if _, destroys, running := d.count(); running != 0 || destroys != 1 {
+			t.Errorf("%d run, %d ended", running, destroys)
+		}
+	})
+}
+
+func endsAtOnce(t *testing.T, end func()) {
+	t.Helper()
+	began := time.Now()
+	end()
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("it ended after %s", took)
+	}
 }
 
 // TestReap_manyThatSleepHoldUpNoVigil: whoever uses a sandbox that died learns of

@@ -42,13 +42,13 @@ func (c *Client) Adopt(ctx context.Context) error {
 			if recorded && c.outlives(ref) && c.takeOver(ctx, id, ref) {
 				return nil
 			}
-			c.clear(id, ref)
+			c.clear(ctx, id, ref)
 			return nil
 		})
 	}
 	for id, ref := range refs {
 		if !c.outlives(ref) {
-			group.Go(func() error { c.clear(id, ref); return nil })
+			group.Go(func() error { c.clear(ctx, id, ref); return nil })
 		}
 	}
 	return group.Wait()
@@ -69,11 +69,11 @@ func (s *Sandbox) Running() bool {
 
 // clear ends what was left of a sandbox. What fails is tried again by the
 // reaper; it is told in the log.
-func (c *Client) clear(id ID, ref Ref) {
+func (c *Client) clear(ctx context.Context, id ID, ref Ref) {
 	l := c.lifecycle(id, ref)
 	f := l.end("left by an earlier gateway", ref.workspace(), func() bool { return l.link == nil })
 	if f != nil {
-		<-f.done // bounded: a flight has a deadline
+		f.landed(ctx)
 	}
 }
 
@@ -103,17 +103,18 @@ func (c *Client) takeOver(ctx context.Context, id ID, ref Ref) bool {
 //
 // It also looks after the rest: a sandbox whose sandboxd does not answer any
 // more is replaced, what the engine has and nobody knows of is ended, and what
-// was not used for Options.Retention is destroyed.
+// was not used for Options.Retention is destroyed. What is on its way down when ctx
+// ends goes on: Close waits for it.
 //
 // Each goes at its own pace: a thousand that go to sleep hold up nothing else.
 func (c *Client) Reap(ctx context.Context) {
 	idlePause := min(max(c.opts.SleepAfter/10, 100*time.Millisecond), 30*time.Second)
 	var loops sync.WaitGroup // each ends with ctx
 	loops.Go(func() {
-		every(ctx, idlePause, func() { c.each(func(l *lifecycle) { c.reapIdle(ctx, l) }) })
+		every(ctx, idlePause, func() { c.each(ctx, func(l *lifecycle) { c.reapIdle(ctx, l) }) })
 	})
 	loops.Go(func() {
-		every(ctx, vigilEvery, func() { c.each(func(l *lifecycle) { c.watchOver(ctx, l) }) })
+		every(ctx, vigilEvery, func() { c.each(ctx, func(l *lifecycle) { c.watchOver(ctx, l) }) })
 	})
 	loops.Go(func() { every(ctx, c.reconcilePause(), func() { c.reconcile(ctx) }) })
 	loops.Wait()
@@ -221,8 +222,11 @@ func (c *Client) reconcile(ctx context.Context) {
 		refs[r.ID] = r.Ref
 	}
 	for _, id := range ids {
+		if ctx.Err() != nil {
+			return
+		}
 		if !c.knows(id) && !c.asleep(id) { // it may have gone to sleep since it was listed
-			c.clear(id, refs[id])
+			c.clear(ctx, id, refs[id])
 		}
 	}
 	c.retire(ctx, records)
@@ -235,12 +239,17 @@ func (c *Client) knows(id ID) bool {
 	return ok
 }
 
-// each does something with every entry, some at the same time.
-func (c *Client) each(do func(*lifecycle)) {
+// each does something with every entry, some at the same time, until ctx ends.
+func (c *Client) each(ctx context.Context, do func(*lifecycle)) {
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	for _, l := range c.all() {
-		group.Go(func() error { do(l); return nil })
+		group.Go(func() error {
+			if ctx.Err() == nil {
+				do(l)
+			}
+			return nil
+		})
 	}
 	_ = group.Wait()
 }
@@ -256,7 +265,7 @@ func (c *Client) reapIdle(ctx context.Context, l *lifecycle) {
 	}
 	why := fmt.Sprintf("idle for %s", c.opts.SleepAfter)
 	if f := l.rest(why, l.idleLocked(c.opts.SleepAfter)); f != nil {
-		<-f.done // bounded: a flight has a deadline
+		f.landed(ctx)
 	}
 }
 

@@ -40,7 +40,7 @@ func (c *Client) retire(ctx context.Context, records []Record) {
 		l := c.lifecycle(r.ID, r.Ref)
 		why := fmt.Sprintf("unused for %s", c.opts.Retention)
 		if f := l.end(why, RemoveWorkspace, func() bool { return l.link == nil }); f != nil {
-			<-f.done // bounded: a flight has a deadline
+			f.landed(ctx)
 		}
 	}
 }

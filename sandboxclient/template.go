@@ -81,11 +81,9 @@ func (c *Client) prepare(ctx context.Context) error {
 	spec.ID = s.id
 	err := s.warm(ctx)
 	if err == nil {
-		err = s.becomeTemplate(spec)
+		err = s.becomeTemplate(ctx, spec)
 	}
-	if err != nil {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.opts.StartTimeout)
-		defer cancel()
+	if err != nil { // when ctx is over, Close sees to its end
 		return errors.Join(err, s.Destroy(ctx, RemoveWorkspace))
 	}
 	c.opts.Logger.Info("template made: fresh sandboxes begin warm", "took", time.Since(began))
@@ -108,7 +106,7 @@ func (s *Sandbox) warm(ctx context.Context) error {
 }
 
 // becomeTemplate has the driver keep the sandbox's memory, and ends it.
-func (s *Sandbox) becomeTemplate(spec Spec) error {
+func (s *Sandbox) becomeTemplate(ctx context.Context, spec Spec) error {
 	l := s.client.lifecycle(s.id, s.ref)
 	l.mu.Lock()
 	if l.link == nil || l.busy > 0 || l.flight != nil {
@@ -127,6 +125,8 @@ func (s *Sandbox) becomeTemplate(spec Spec) error {
 		return errors.Join(err, l.destroy(ctx, "its memory is a template now", RemoveWorkspace))
 	})
 	l.mu.Unlock()
-	<-f.done // bounded: a flight has a deadline
+	if !f.landed(ctx) {
+		return contextError(ctx)
+	}
 	return f.err
 }
