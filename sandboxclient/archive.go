@@ -178,12 +178,10 @@ func (c *Client) beginAnew(ctx context.Context, id ID, why string) (string, erro
 	if f == nil {
 		return "", nil
 	}
-	select {
-	case <-ctx.Done():
+	if !f.landed(ctx) {
 		return "", contextError(ctx)
-	case <-f.done:
-		return why, nil // if it did not start, the next operation has it start
 	}
+	return why, nil // if it did not start, the next operation has it start
 }
 
 func (l *link) restore(ctx context.Context, query url.Values, body io.Reader, info *ArchiveInfo) error {

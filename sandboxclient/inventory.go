@@ -176,10 +176,8 @@ func (s *Sandbox) hibernate(ctx context.Context) error {
 		}
 		return Errorf(CodeConflict, "This sandbox is in use: try again when it is not")
 	}
-	select {
-	case <-ctx.Done():
+	if !f.landed(ctx) {
 		return contextError(ctx)
-	case <-f.done:
 	}
 	if !f.ends && f.err == nil { // it was starting, and can sleep now
 		return s.hibernate(ctx)

@@ -159,17 +159,12 @@ func (l *lifecycle) enter() (*lease, *flight) {
 // await waits for a flight that enter gave. It gives a lease if the sandbox runs
 // then, and nothing when the caller is to look again.
 func (l *lifecycle) await(ctx context.Context, f *flight) (*lease, error) {
-	var left error
-	select {
-	case <-ctx.Done():
-		left = contextError(ctx)
-	case <-f.done:
-	}
+	landed := f.landed(ctx)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.busy--
-	if left != nil {
-		return nil, left
+	if !landed {
+		return nil, contextError(ctx)
 	}
 	if f.err != nil && !f.ends {
 		return nil, f.err

@@ -139,10 +139,8 @@ func (c *Client) makeRoom(ctx context.Context, owner string) bool {
 		if f == nil {
 			return false
 		}
-		select {
-		case <-ctx.Done():
+		if !f.landed(ctx) {
 			return false
-		case <-f.done:
 		}
 		if !errors.Is(f.err, ErrAwake) { // asleep or lost, its place is free
 			c.roomWasMade()

@@ -346,10 +346,8 @@ func (l *lifecycle) shut(ctx context.Context) error {
 		if f == nil {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
+		if !f.landed(ctx) {
 			return errors.Join(ctx.Err(), fmt.Errorf("sandbox %s still ends", l.id))
-		case <-f.done:
 		}
 		if l.peek() == nil && l.underWay() == nil {
 			return f.err
@@ -383,10 +381,8 @@ func (s *Sandbox) destroy(ctx context.Context, workspace Workspace) error {
 		if f == nil {
 			continue // retired, or landed just now: look again
 		}
-		select {
-		case <-ctx.Done():
+		if !f.landed(ctx) {
 			return contextError(ctx)
-		case <-f.done:
 		}
 		if mine {
 			return f.err

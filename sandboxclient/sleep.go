@@ -201,10 +201,8 @@ func (c *Client) alive(ctx context.Context, id ID, before bool) (bool, error) {
 		if !f.ends && !before {
 			return false, nil
 		}
-		select {
-		case <-ctx.Done():
+		if !f.landed(ctx) {
 			return false, contextError(ctx)
-		case <-f.done:
 		}
 	}
 }
