@@ -13,6 +13,7 @@ type dozing struct {
 	refuse    bool          // to let anything sleep
 	refusals  int           // to let something sleep
 	writing   time.Duration // how long a memory takes to be written
+	reading   time.Duration // how long it takes to be read
 	forgetful string        // why what sleeps cannot be woken
 	stuck     bool          // nothing can be woken at the moment
 	loses     bool          // what is on its way to sleep
@@ -25,6 +26,7 @@ type dozing struct {
 // A dream is what is left of a sandbox that sleeps.
 type dream struct {
 	note    []byte
+	bytes   int64
 	started bool
 	value   int32
 }
@@ -64,7 +66,7 @@ func (d *dozing) Hibernate(_ context.Context, id ID, note []byte) error {
 	if d.loses {
 		return errors.New("no disk")
 	}
-	d.dreams[id] = dream{note, b.started.Load(), b.value.Load()}
+	d.dreams[id] = dream{note, d.usage, b.started.Load(), b.value.Load()}
 	return nil
 }
 
@@ -84,6 +86,9 @@ func (d *dozing) Wake(_ context.Context, spec Spec) error {
 	if d.forgetful != "" {
 		return &LostError{Why: d.forgetful}
 	}
+	d.mu.Unlock()
+	time.Sleep(d.reading)
+	d.mu.Lock()
 	b := d.boot(spec)
 	b.started.Store(dreamt.started)
 	b.value.Store(dreamt.value)
@@ -141,7 +146,7 @@ func (d *dozing) Asleep(id ID) (Checkpoint, error) {
 	if !ok {
 		return Checkpoint{}, ErrNotAsleep
 	}
-	return Checkpoint{Note: dreamt.note}, nil
+	return Checkpoint{Bytes: dreamt.bytes, Note: dreamt.note}, nil
 }
 
 func (d *dozing) Destroy(ctx context.Context, id ID, workspace Workspace) error {

@@ -26,8 +26,8 @@ type lifecycle struct {
 	forgot   string    // why the start under way has no memory of before; of its flight alone
 	retired  bool      // no longer in the client's map; get another
 
-	entered atomic.Bool    // it was let in: it takes memory, or is about to
-	asked   sync.WaitGroup // questions on the link that are no use of the sandbox
+	floor atomic.Int64   // the memory that it takes or is about to, at least; 0: it was not let in
+	asked sync.WaitGroup // questions on the link that are no use of the sandbox
 }
 
 // A flight is one start or end. err is set before done is closed.

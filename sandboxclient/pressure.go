@@ -22,7 +22,7 @@ type Usage struct {
 }
 
 const (
-	// freshBytes is the memory that a sandbox is expected to take at its start.
+	// freshBytes is the memory that a fresh sandbox is expected to take at its start.
 	freshBytes = 64 << 20
 	// pressurePoll is how often a start that waits looks whether there is room.
 	pressurePoll = 100 * time.Millisecond
@@ -44,8 +44,9 @@ type gate struct {
 func (c *Client) enter(ctx context.Context, l *lifecycle) error {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.QueueTime)
 	defer cancel()
+	expected := c.expected(l.id)
 	for {
-		err := c.tryEnter(l)
+		err := c.tryEnter(l, expected)
 		if err == nil || l.ref.App == poolApp {
 			return err
 		}
@@ -64,19 +65,33 @@ func (c *Client) enter(ctx context.Context, l *lifecycle) error {
 }
 
 // tryEnter is enter without waiting.
-func (c *Client) tryEnter(l *lifecycle) error {
+func (c *Client) tryEnter(l *lifecycle, expected int64) error {
 	c.gate.mu.Lock()
 	defer c.gate.mu.Unlock()
 	if err := c.census.enter(l.ref.Owner); err != nil {
 		return err
 	}
-	if !c.memoryFits() {
+	if !c.memoryFits(expected) {
 		c.census.leave(l.ref.Owner)
 		return full(5*time.Second, "The sandboxes that run use all the memory they may, and none is idle; try again soon")
 	}
-	l.entered.Store(true)
-	c.gate.used += freshBytes
+	l.floor.Store(expected)
+	c.gate.used += expected
 	return nil
+}
+
+// expected is the memory that a sandbox is going to take at its start: one that
+// sleeps, what it fell asleep with. Where that is compressed it takes more, which
+// shows once it runs.
+func (c *Client) expected(id ID) int64 {
+	if c.opts.MaxMemory <= 0 || c.hibernator == nil {
+		return freshBytes
+	}
+	slept, err := c.hibernator.Asleep(id)
+	if err != nil { // if it sleeps after all, its start will tell
+		return freshBytes
+	}
+	return max(freshBytes, slept.Bytes)
 }
 
 // hasRoom says whether one more sandbox might run, without any going for it.
@@ -87,13 +102,13 @@ func (c *Client) hasRoom() bool {
 		return false
 	}
 	c.census.leave("")
-	return c.memoryFits()
+	return c.memoryFits(freshBytes)
 }
 
-// memoryFits says whether one more sandbox keeps all within their memory. To look
-// at a thousand takes a while: it is done for all who wait, and a tenth of the
-// time. c.gate.mu is held.
-func (c *Client) memoryFits() bool {
+// memoryFits says whether one more sandbox keeps all within their memory; one that
+// is alone always does. To look at a thousand takes a while: it is done for all who
+// wait, and a tenth of the time. c.gate.mu is held.
+func (c *Client) memoryFits(expected int64) bool {
 	if c.opts.MaxMemory <= 0 || c.gauge == nil {
 		return true
 	}
@@ -102,14 +117,14 @@ func (c *Client) memoryFits() bool {
 		c.gate.measured = time.Now()
 		c.gate.trust = max(pressurePoll, 9*time.Since(began))
 	}
-	return c.gate.used+freshBytes < c.opts.MaxMemory
+	return c.gate.used == 0 || c.gate.used+expected < c.opts.MaxMemory
 }
 
 // memoryUsed is what those take that were let in. A start that waits takes none.
 func (c *Client) memoryUsed() (sum int64) {
 	for _, l := range c.all() {
-		if l.entered.Load() {
-			sum += max(c.gauge.Usage(l.id).MemoryBytes, freshBytes/2)
+		if floor := l.floor.Load(); floor > 0 {
+			sum += max(c.gauge.Usage(l.id).MemoryBytes, floor)
 		}
 	}
 	return sum

@@ -25,6 +25,39 @@ func TestPressure_whoWaitsTakesNoMemory(t *testing.T) {
 	})
 }
 
+// TestPressure_whatWakesTakesWhatItSleptWith: a crowd that comes back at once has
+// the memory that it left with.
+func TestPressure_whatWakesTakesWhatItSleptWith(t *testing.T) {
+	for name, opts := range map[string]Options{"three": {MaxMemory: 3 << 30}, "none but one": {MaxMemory: 256 << 20}} {
+		dreaming(t, opts, func(t *testing.T, c *Client, d *dozing, _ *memory) {
+			d.usage = 800 << 20
+			books := make([]*Sandbox, 10)
+			for i := range books {
+				books[i] = c.Sandbox(book(fmt.Sprint(i)))
+				mustRun(t, books[i], "inc")
+				if err := books[i].Hibernate(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			d.reading = 2 * time.Second
+			var back sync.WaitGroup
+			for _, s := range books {
+				back.Go(func() { _, _ = s.RunCode(t.Context(), "wait", RunOptions{}) })
+			}
+			time.Sleep(time.Second)
+			most := max(1, opts.MaxMemory/d.usage)
+			if n := int64(10 - d.sleepers()); n != most {
+				t.Errorf("%s: %d wake in the memory of %d", name, n, most)
+			}
+			time.Sleep(5 * time.Second)
+			if _, _, running := d.count(); int64(running) != most {
+				t.Errorf("%s: %d run in the memory of %d", name, running, most)
+			}
+			back.Wait()
+		})
+	}
+}
+
 // TestPressure_whatCannotSleepKeepsItsVariables: who waits comes after whoever was
 // there a moment ago.
 func TestPressure_whatCannotSleepKeepsItsVariables(t *testing.T) {

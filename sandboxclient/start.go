@@ -156,7 +156,7 @@ func (l *lifecycle) opened(link *link) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.link, l.silence, l.lastUsed = link, 0, time.Now()
-	l.entered.Store(true)
+	l.floor.Store(freshBytes / 2)
 }
 
 // discard destroys what a failed start left. The start's own deadline may be
