@@ -2,6 +2,8 @@ package sandboxclient
 
 import (
 	"context"
+	"errors"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -70,6 +72,53 @@ func TestAdopt_endsNoneForBeingOneTooMany(t *testing.T) {
 			mustRun(t, next.Sandbox(named("d")), "inc")
 		})
 	}
+}
+
+// A machine that is busy after a crash is no reason to lose what runs on it; what
+// never answers is cleared all the same, and does not hold up the start for long.
+func TestAdopt_waitsForWhoIsSlowToAnswer(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *Client, e *engine, m *memory) {
+		slow := c.Sandbox(named("slow"))
+		mustRun(t, slow, "inc")
+		box := theBox(e)
+		for i := range 2 * atOnce {
+			mustRun(t, c.Sandbox(named(strconv.Itoa(i))), "inc")
+		}
+		e.silence(true)
+		time.AfterFunc(adoptTime/2, func() { box.silent.Store(false) })
+		next := testClient(t, e, m)
+		began := time.Now()
+		if err := next.Adopt(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took > adoptTime+3*maxSilence*time.Second {
+			t.Errorf("it took %s", took)
+		}
+		if _, _, running := e.count(); running != 1 {
+			t.Errorf("%d run where one answers", running)
+		}
+		if run := mustRun(t, next.Sandbox(named("slow")), "inc"); run.Stdout != "2" {
+			t.Errorf("it counts %s", run.Stdout)
+		}
+	})
+}
+
+// Who was not waited for may live.
+func TestAdopt_clearsNothingWhenItIsToStop(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *Client, e *engine, m *memory) {
+		for i := range 2 * atOnce {
+			mustRun(t, c.Sandbox(named(strconv.Itoa(i))), "inc")
+		}
+		e.silence(true)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		if err := testClient(t, e, m).Adopt(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		if _, destroys, _ := e.count(); destroys != 0 {
+			t.Errorf("%d that may live were cleared", destroys)
+		}
+	})
 }
 
 func TestAppTimeouts_areTheAppsAlone(t *testing.T) {

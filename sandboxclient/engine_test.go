@@ -139,6 +139,15 @@ func (e *engine) kill(id ID) {
 	e.boxes[id].kill()
 }
 
+// silence has all sandboxes answer nobody, or again.
+func (e *engine) silence(silent bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, b := range e.boxes {
+		b.silent.Store(silent)
+	}
+}
+
 func (e *engine) count() (creates, destroys, running int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -77,16 +77,46 @@ func (l *link) alive(ctx context.Context) (wire.Health, error) {
 	return l.health(ctx)
 }
 
-// handshake shakes hands within a second and asks what runs there.
+// handshake shakes hands and asks what runs there, within seconds.
 func (l *link) handshake(ctx context.Context) ([]Execution, error) {
-	if _, err := l.alive(ctx); err != nil {
-		return nil, err
-	}
 	ctx, cancel := context.WithTimeout(ctx, 5*aliveTimeout)
 	defer cancel()
+	if _, err := l.health(ctx); err != nil {
+		return nil, err
+	}
 	var executions []Execution
 	err := l.call(ctx, http.MethodGet, "/v1/executions", nil, nil, &executions)
 	return executions, err
+}
+
+// reach is handshake again and again for some time: an answer that does not come
+// is no death.
+func (l *link) reach(ctx context.Context, bound time.Duration) (executions []Execution, err error) {
+	ctx, cancel := context.WithTimeout(ctx, bound)
+	defer cancel()
+	err = insist(ctx, func() (final bool, err error) {
+		executions, err = l.handshake(ctx)
+		return errors.Is(err, wire.ErrVersion), err
+	})
+	return executions, err
+}
+
+// insistPause is the pause between two questions whether a sandbox answers.
+const insistPause = 20 * time.Millisecond
+
+// insist asks a sandbox until it answers, is gone, gives an error that is final, or
+// ctx ends. A connection that breaks is no answer while the sandbox lives: one that
+// was woken may have had it open since before.
+func insist(ctx context.Context, ask func() (final bool, err error)) error {
+	final, err := ask()
+	for err != nil && !final && !errors.Is(err, ErrGone) && ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-time.After(insistPause):
+			final, err = ask()
+		}
+	}
+	return err
 }
 
 // request is one request to sandboxd.

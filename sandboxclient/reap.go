@@ -34,24 +34,38 @@ func (c *Client) Adopt(ctx context.Context) error {
 		c.census.found(r.ID, r.Ref)
 		c.recall(r.ID, r.Ref)
 	}
+	patience := time.Now().Add(adoptTime)
 	var group errgroup.Group // one that cannot be cleared must not hold up the others
 	group.SetLimit(atOnce)
 	for _, id := range ids {
 		group.Go(func() error {
 			ref, recorded := refs[id]
-			if recorded && c.outlives(ref) && c.takeOver(ctx, id, ref) {
+			if recorded && c.outlives(ref) && c.takeOver(ctx, id, ref, patience) {
 				return nil
 			}
-			c.clear(ctx, id, ref)
-			return nil
+			return c.clearLeft(ctx, id, ref)
 		})
 	}
 	for id, ref := range refs {
 		if !c.outlives(ref) {
-			group.Go(func() error { c.clear(ctx, id, ref); return nil })
+			group.Go(func() error { return c.clearLeft(ctx, id, ref) })
 		}
 	}
 	return group.Wait()
+}
+
+// adoptTime is how long those that an earlier gateway left are waited for. Each
+// has the time of maxSilence answers, however many there are.
+const adoptTime = 20 * time.Second
+
+// clearLeft is clear unless ctx is over: who was not waited for may live, and is
+// for a later gateway to ask.
+func (c *Client) clearLeft(ctx context.Context, id ID, ref Ref) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	c.clear(ctx, id, ref)
+	return nil
 }
 
 // outlives says whether a sandbox may go on under a later gateway.
@@ -77,10 +91,11 @@ func (c *Client) clear(ctx context.Context, id ID, ref Ref) {
 	}
 }
 
-// takeOver enters a sandbox that shakes hands among those that run.
-func (c *Client) takeOver(ctx context.Context, id ID, ref Ref) bool {
+// takeOver enters a sandbox that shakes hands among those that run. On a busy
+// machine it may take its time to.
+func (c *Client) takeOver(ctx context.Context, id ID, ref Ref, patience time.Time) bool {
 	link := newLink(c.opts.Driver, id)
-	executions, err := link.handshake(ctx)
+	executions, err := link.reach(ctx, max(time.Until(patience), maxSilence*aliveTimeout))
 	if err == nil {
 		err = c.openEgress(ctx, id, ref, link)
 	}

@@ -473,9 +473,11 @@ func life(t *testing.T, random *rand.Rand) {
 			}
 			c, kill = d.client(t, opts, m)
 			d.adopt(t, c)
-		case 10: // the gateway is killed
+		case 10: // the gateway is killed, on a machine that is slow after that
 			kill()
 			c, kill = d.client(t, opts, m)
+			d.silence(true)
+			time.AfterFunc(5*time.Second, func() { d.silence(false) })
 			d.adopt(t, c)
 		case 11:
 			d.forgetful = "the library of Alexandria"

@@ -130,26 +130,17 @@ func (l *lifecycle) open(ctx context.Context) (*link, error) {
 	return link, nil
 }
 
-// greet waits until a new sandbox answers, and gives it its way out. A connection
-// that breaks is no answer while the sandbox lives: one that was woken may have
-// had it open since before.
+// greet waits until a new sandbox answers, and gives it its way out.
 func (l *lifecycle) greet(ctx context.Context, link *link) error {
-	_, err := link.health(ctx)
-	for err != nil && !answered(err) && !errors.Is(err, ErrGone) && ctx.Err() == nil {
-		select {
-		case <-ctx.Done():
-		case <-time.After(greetPause):
-			_, err = link.health(ctx)
-		}
-	}
+	err := insist(ctx, func() (final bool, err error) {
+		_, err = link.health(ctx)
+		return answered(err), err
+	})
 	if err != nil {
 		return err
 	}
 	return l.client.openEgress(ctx, l.id, l.ref, link)
 }
-
-// greetPause is the pause between two questions whether a sandbox answers.
-const greetPause = 20 * time.Millisecond
 
 // opened notes that the sandbox runs, and where to talk to it.
 func (l *lifecycle) opened(link *link) {
