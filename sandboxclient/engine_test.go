@@ -48,6 +48,7 @@ type engineBox struct {
 	stop    chan struct{} // ends one of them
 	silent  atomic.Bool   // it answers nobody
 	slow    atomic.Int64  // how many nanoseconds it takes to answer
+	failing atomic.Bool   // it answers with an error
 
 	mu       sync.Mutex
 	events   []wire.Event // of the execution that can be followed
@@ -190,6 +191,11 @@ func (b *engineBox) handler() http.Handler {
 		time.Sleep(time.Duration(b.slow.Load()))
 		if b.silent.Load() {
 			<-r.Context().Done()
+			return
+		}
+		if b.failing.Load() {
+			w.WriteHeader(http.StatusInternalServerError)
+			_ = json.NewEncoder(w).Encode(wire.Error{Code: wire.CodeInternal, Message: "too many open files"})
 			return
 		}
 		_ = json.NewEncoder(w).Encode(wire.Health{Version: wire.Version, Busy: int(b.busy.Load())})

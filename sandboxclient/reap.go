@@ -205,11 +205,12 @@ func (l *lifecycle) ask(ctx context.Context) (*link, wire.Health, error) {
 }
 
 // tooSilent counts answers that did not come, and says whether to give the
-// sandbox up. What the driver knows to be gone needs no counting.
+// sandbox up. One that answers with an error lives; what the driver knows to be
+// gone needs no counting.
 func (l *lifecycle) tooSilent(link *link, err error) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.link != link || err == nil {
+	if l.link != link || err == nil || answered(err) {
 		l.silence = 0
 		return false
 	}

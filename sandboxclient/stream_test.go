@@ -179,6 +179,25 @@ func TestVigil_replacesWhoFallsSilent(t *testing.T) {
 	})
 }
 
+// An error is an answer: who gives one lives.
+func TestVigil_sparesWhoAnswersWithAnError(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *Client, e *engine, _ *memory) {
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go c.Reap(ctx)
+		s := c.Sandbox(scratch)
+		mustRun(t, s, "inc")
+		end := block(t, s)
+		theBox(e).failing.Store(true)
+		time.Sleep(10 * maxSilence * vigilEvery)
+		end()
+		if run := mustRun(t, s, "inc"); run.Stdout != "2" {
+			t.Errorf("it was replaced: it counts %s", run.Stdout)
+		}
+		stop()
+	})
+}
+
 // A caller whose deadline passes while a sandbox is slow must not cost others
 // what it has in memory; those of one that never answers do.
 func TestExamine_sparesWhoIsSlowForAMoment(t *testing.T) {
