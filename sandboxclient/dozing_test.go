@@ -188,6 +188,12 @@ func (d *dozing) MakeTemplate(_ context.Context, spec Spec) error {
 	return nil
 }
 
+func (d *dozing) DropTemplate(Spec) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.cold, d.mute = true, false
+}
+
 // Assign gives a box another id.
 func (d *dozing) Assign(_ context.Context, from, to ID) error {
 	d.mu.Lock()

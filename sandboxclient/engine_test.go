@@ -30,6 +30,7 @@ type engine struct {
 	destroy   func() error // what a destroy comes to; nil: success
 	bootTime  time.Duration
 	dead      bool // new sandboxes never answer
+	mute      bool // nor do those that begin with the template
 }
 
 var _ Driver = (*engine)(nil)
@@ -84,7 +85,7 @@ func (e *engine) boot(spec Spec) *engineBox {
 	b := &engineBox{id: spec.ID, spec: spec, conns: make(chan net.Conn), gone: make(chan struct{}), stop: make(chan struct{})}
 	b.server = &http.Server{Handler: b.handler()}
 	e.boxes[spec.ID] = b
-	if !e.dead {
+	if !e.dead && (!e.mute || spec.Template == "") {
 		go func() { _ = b.server.Serve(b) }()
 	}
 	return b

@@ -57,6 +57,10 @@ type Templater interface {
 	// of its spec, and ends its processes. The sandbox must not have touched its
 	// workspace; it is still to be destroyed.
 	MakeTemplate(ctx context.Context, spec Spec) error
+
+	// DropTemplate gives up the template of a spec, if there is one: what began with
+	// it never answered.
+	DropTemplate(spec Spec)
 }
 
 // A LostError says, in words for its user, why a sandbox's memory is lost.

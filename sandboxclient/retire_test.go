@@ -99,6 +99,25 @@ func TestRetention_keepsUp(t *testing.T) {
 	}
 }
 
+// TestStart_givesUpATemplateThatNeverAnswers: it would cost every fresh start its
+// patience. One that is not to blame is kept.
+func TestStart_givesUpATemplateThatNeverAnswers(t *testing.T) {
+	opts := Options{Warmth: Warmth{Apps: []string{"notebook"}}}
+	dreaming(t, opts, func(t *testing.T, c *Client, d *dozing, _ *memory) {
+		d.mute, d.dead = true, true
+		if err := c.Sandbox(book("a")).Wake(t.Context()); err == nil || !d.HasTemplate(Spec{}) {
+			t.Errorf("where nothing answers: %v, and the template is given up: %t", err, !d.HasTemplate(Spec{}))
+		}
+		d.dead = false
+		mustRun(t, c.Sandbox(book("b")), "inc")
+		began := time.Now()
+		mustRun(t, c.Sandbox(book("c")), "inc")
+		if took := time.Since(began); took > time.Second || d.HasTemplate(Spec{}) {
+			t.Errorf("the next start took %s, and the template is given up: %t", took, !d.HasTemplate(Spec{}))
+		}
+	})
+}
+
 func TestStart_thatFailsLeavesNothingOfTheEphemeral(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *Client, e *engine, _ *memory) {
 		e.createErr = errors.New("no disk")

@@ -105,8 +105,20 @@ func (l *lifecycle) createAnew(ctx context.Context, spec Spec) (*link, error) {
 	}
 	link, err := l.openWithin(ctx, bound)
 	if err != nil && spec.Template != "" && ctx.Err() == nil {
-		spec.Template = ""
-		return l.createAnew(ctx, spec)
+		return l.createCold(ctx, spec)
+	}
+	return link, err
+}
+
+// createCold makes a sandbox that did not answer when it began warm. If it answers
+// now, that was not for want of time: the template is of no use.
+func (l *lifecycle) createCold(ctx context.Context, spec Spec) (*link, error) {
+	cold := spec
+	cold.Template = ""
+	link, err := l.createAnew(ctx, cold)
+	if err == nil {
+		l.client.opts.Logger.Warn("what begins warm does not answer: the template is given up", "sandbox", l.id)
+		l.client.templater.DropTemplate(spec)
 	}
 	return link, err
 }

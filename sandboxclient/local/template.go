@@ -154,6 +154,13 @@ func (d *Driver) MakeTemplate(ctx context.Context, spec sandboxclient.Spec) erro
 	return nil
 }
 
+// DropTemplate implements sandboxclient.Templater.
+func (d *Driver) DropTemplate(spec sandboxclient.Spec) {
+	if one := d.templates.find(d, spec); one != nil {
+		d.templates.drop(one)
+	}
+}
+
 func (d *Driver) makeTemplate(ctx context.Context, spec sandboxclient.Spec) error {
 	m, files, err := d.survey(spec.ID)
 	if err != nil {

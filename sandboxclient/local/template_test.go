@@ -57,3 +57,20 @@ func TestCreate_givesUpATemplateThatIsToBlame(t *testing.T) {
 		}
 	}
 }
+
+func TestDropTemplate_isGivenUp(t *testing.T) {
+	b := newBench(t, "runsc")
+	d := b.open()
+	spec := sandboxclient.Spec{ID: b.id, Limits: sandboxclient.DefaultLimits(), Template: "warm"}
+	d.DropTemplate(spec) // there is none
+	if err := errors.Join(d.Create(t.Context(), spec), reach(d, b.id), d.MakeTemplate(t.Context(), spec)); err != nil {
+		t.Fatal(err)
+	}
+	if !d.HasTemplate(spec) {
+		t.Fatal("there is no template")
+	}
+	d.DropTemplate(spec)
+	if d.HasTemplate(spec) {
+		t.Error("there still is a template")
+	}
+}
