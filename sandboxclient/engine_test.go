@@ -304,7 +304,8 @@ func (b *engineBox) run(w http.ResponseWriter, r *http.Request) {
 // memory keeps records for a test.
 type memory struct {
 	mu          sync.Mutex
-	err         error // of counting
+	err         error  // of counting
+	saving      func() // is told before a record is written; may be nil
 	records     map[ID]Record
 	listed      int // records that were asked for
 	generations map[string]int
@@ -315,6 +316,9 @@ func newMemory() *memory {
 }
 
 func (m *memory) SaveSandbox(_ context.Context, r Record) error {
+	if m.saving != nil {
+		m.saving()
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.records[r.ID] = r

@@ -26,8 +26,9 @@ type lifecycle struct {
 	forgot   string    // why the start under way has no memory of before; of its flight alone
 	retired  bool      // no longer in the client's map; get another
 
-	floor atomic.Int64   // the memory that it takes or is about to, at least; 0: it was not let in
-	asked sync.WaitGroup // questions on the link that are no use of the sandbox
+	floor  atomic.Int64   // the memory that it takes or is about to, at least; 0: it was not let in
+	asked  sync.WaitGroup // questions on the link that are no use of the sandbox
+	saving sync.WaitGroup // writes of the record that the next flight waits for
 }
 
 // A flight is one start or end. err is set before done is closed.
@@ -177,6 +178,7 @@ func (l *lifecycle) fly(f *flight, do func() error) *flight {
 	f.done = make(chan struct{})
 	l.flight = f
 	go func() {
+		l.saving.Wait() // a moment at most
 		err := do()
 		l.mu.Lock()
 		defer l.mu.Unlock()

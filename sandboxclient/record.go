@@ -16,6 +16,7 @@ func (l *lifecycle) recorded(used time.Time) {
 func (l *lifecycle) forget() {
 	ctx, cancel := context.WithTimeout(context.Background(), l.client.opts.StartTimeout)
 	defer cancel()
+	l.saving.Wait() // one of the pool is forgotten beside its flight
 	if err := l.client.opts.Records.DeleteSandbox(ctx, l.id); err != nil {
 		l.client.opts.Logger.Error("record was not deleted", "sandbox", l.id, "error", err)
 		return
@@ -32,39 +33,50 @@ func (l *lifecycle) remember(ctx context.Context, workspace Workspace) error {
 	return l.save(ctx)
 }
 
-// save writes the time of the last use, if it changed.
+// save writes the time of the last use, if it changed. A flight calls it, or who
+// holds one up.
 func (l *lifecycle) save(ctx context.Context) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.saveLocked(ctx)
-}
-
-// saveIfRunning is save for who is not in a flight. The lock is held while the
-// database writes, so that no end can delete the record in between and find it
-// written again.
-func (l *lifecycle) saveIfRunning(ctx context.Context) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.retired || l.flight != nil {
+	used, saved := l.lastUse()
+	if !used.After(saved) {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, saveTime)
-	defer cancel()
-	return l.saveLocked(ctx)
+	record := Record{ID: l.id, Ref: l.ref, CreatedAt: used, LastUsed: used}
+	if err := l.client.opts.Records.SaveSandbox(ctx, record); err != nil {
+		return err
+	}
+	l.recorded(used)
+	return nil
+}
+
+func (l *lifecycle) lastUse() (used, saved time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lastUsed, l.saved
 }
 
 // saveTime bounds a write that others wait for.
 const saveTime = 2 * time.Second
 
-func (l *lifecycle) saveLocked(ctx context.Context) error {
-	if !l.lastUsed.After(l.saved) {
+// saveIfRunning is save for who is not in a flight. The next one waits for it, so
+// that no end can delete the record in between and find it written again.
+func (l *lifecycle) saveIfRunning(ctx context.Context) error {
+	if !l.holdUp() {
 		return nil
 	}
-	used := l.lastUsed
-	record := Record{ID: l.id, Ref: l.ref, CreatedAt: used, LastUsed: used}
-	if err := l.client.opts.Records.SaveSandbox(ctx, record); err != nil {
-		return err
+	defer l.saving.Done()
+	ctx, cancel := context.WithTimeout(ctx, saveTime)
+	defer cancel()
+	return l.save(ctx)
+}
+
+// holdUp has the next flight wait for l.saving, unless one is under way or was the
+// last.
+func (l *lifecycle) holdUp() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.retired || l.flight != nil {
+		return false
 	}
-	l.saved = used
-	return nil
+	l.saving.Add(1)
+	return true
 }
