@@ -15,16 +15,16 @@ type lifecycle struct {
 	id     ID
 	ref    Ref
 
-	mu       sync.Mutex
-	link     *link     // how to talk to it; nil unless it runs
-	flight   *flight   // the start or end under way
-	busy     int       // operations holding the link, and those about to
-	lastUsed time.Time // the end of the last operation; zero: none yet
-	saved    time.Time // lastUsed as this gateway wrote it down
-	silence  int       // handshakes in a row that were not answered
-	awake    time.Time // when it last could not sleep
-	forgot   string    // why the start under way has no memory of before; of its flight alone
-	retired  bool      // no longer in the client's map; get another
+	mu           sync.Mutex
+	link         *link     // how to talk to it; nil unless it runs
+	flight       *flight   // the start or end under way
+	busy         int       // operations holding the link, and those about to
+	lastUsed     time.Time // the end of the last operation; zero: none yet
+	saved        time.Time // lastUsed as this gateway wrote it down
+	silence      int       // handshakes in a row that were not answered
+	refusedSleep time.Time // when it last could not sleep
+	forgot       string    // why the start under way has no memory of before; of its flight alone
+	retired      bool      // no longer in the client's map; get another
 
 	floor  atomic.Int64   // the memory that it takes or is about to, at least; 0: it was not let in
 	asked  sync.WaitGroup // questions on the link that are no use of the sandbox

@@ -26,8 +26,8 @@ const (
 	freshBytes = 64 << 20
 	// pressurePoll is how often a start that waits looks whether there is room.
 	pressurePoll = 100 * time.Millisecond
-	// awakeTime is how long a sandbox that could not sleep is not asked to again.
-	awakeTime = 10 * time.Second
+	// refusedTime is how long a sandbox that could not sleep is not asked to again.
+	refusedTime = 10 * time.Second
 )
 
 // A gate lets sandboxes in as long as there is memory for them.
@@ -190,7 +190,7 @@ func (c *Client) restLongestIdle(ctx context.Context, owner string) *flight {
 // sparedLocked asks, with l.mu held, whether the sandbox may make room. One that
 // could not sleep a moment ago, for want of disk say, will not do so now.
 func (l *lifecycle) sparedLocked() bool {
-	return time.Since(l.awake) >= awakeTime && l.idleLocked(l.client.spareAfter())()
+	return time.Since(l.refusedSleep) >= refusedTime && l.idleLocked(l.client.spareAfter())()
 }
 
 // spareAfter is how long a sandbox was idle that makes room. Where it sleeps, its

@@ -122,7 +122,7 @@ func (l *lifecycle) sleep(link *link, why string) error {
 	if errors.Is(err, ErrAwake) {
 		c.opts.Logger.Warn("sandbox cannot sleep", "sandbox", l.id, "app", l.ref.App, "error", err)
 		l.opened(link)
-		l.stayedAwake()
+		l.hasRefusedSleep()
 		return err
 	}
 	defer c.census.leave(l.ref.Owner)
@@ -134,11 +134,11 @@ func (l *lifecycle) sleep(link *link, why string) error {
 	return l.save(ctx)
 }
 
-// stayedAwake notes that the sandbox could not sleep.
-func (l *lifecycle) stayedAwake() {
+// hasRefusedSleep notes that the sandbox could not sleep.
+func (l *lifecycle) hasRefusedSleep() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.awake = time.Now()
+	l.refusedSleep = time.Now()
 }
 
 // settleTime bounds what sandboxd may take to prepare for its sleep.
