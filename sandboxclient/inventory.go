@@ -100,7 +100,7 @@ func (l *lifecycle) describe(info *Info, sleepAfter time.Duration) {
 		info.LastUsed = l.lastUsed
 	}
 	if l.link != nil && l.busy == 0 {
-		info.SleepsAt = l.lastUsed.Add(sleepAfter)
+		info.SleepsAt = l.idleSince().Add(sleepAfter)
 	}
 }
 

@@ -20,6 +20,7 @@ type lifecycle struct {
 	flight       *flight   // the start or end under way
 	busy         int       // operations holding the link, and those about to
 	lastUsed     time.Time // the end of the last operation; zero: none yet
+	runsSince    time.Time // when it came to run, or to run on
 	saved        time.Time // lastUsed as this gateway wrote it down
 	silence      int       // handshakes in a row that were not answered
 	refusedSleep time.Time // when it last could not sleep

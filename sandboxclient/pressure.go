@@ -216,7 +216,7 @@ func (c *Client) idleFirst(owner string) []*lifecycle {
 		}
 		l.mu.Lock()
 		if l.flight == nil && l.sparedLocked() {
-			since := l.lastUsed
+			since := l.idleSince()
 			if l.ref.App == poolApp {
 				since = time.Time{}
 			}

@@ -328,7 +328,16 @@ func (l *lifecycle) idle(after time.Duration) bool {
 
 // idleLocked asks, with l.mu held, whether the sandbox runs and is idle.
 func (l *lifecycle) idleLocked(after time.Duration) func() bool {
-	return func() bool { return l.link != nil && l.busy == 0 && time.Since(l.lastUsed) >= after }
+	return func() bool { return l.link != nil && l.busy == 0 && time.Since(l.idleSince()) >= after }
+}
+
+// idleSince is when the sandbox began to be idle, if it is; l.mu is held. One that
+// could not sleep, or was taken over, begins anew, though nobody used it.
+func (l *lifecycle) idleSince() time.Time {
+	if l.lastUsed.Before(l.runsSince) {
+		return l.runsSince
+	}
+	return l.lastUsed
 }
 
 // Close refuses new work and lets every sandbox sleep, or ends it where nothing

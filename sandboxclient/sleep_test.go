@@ -179,29 +179,32 @@ func TestSleep_refusedRunsOn(t *testing.T) {
 	})
 }
 
-// What runs on, under this gateway or the next, has its last use written down: by
-// that it is kept.
+// What runs on, under this gateway or the next, has its last use written down, by
+// which it is kept, and no other: nobody used it since.
 func TestSleep_refusedOrTakenOverIsRecorded(t *testing.T) {
 	dreaming(t, Options{}, func(t *testing.T, c *Client, d *dozing, m *memory) {
 		s := c.Sandbox(scratch)
 		mustRun(t, s, "wait")
 		used := time.Now()
+		isUsed := func(c *Client, what string) {
+			time.Sleep(time.Minute)
+			info, err := c.Sandbox(scratch).Info(t.Context())
+			if last := m.lastUsed(s.ID()); err != nil || !last.Equal(used) || !info.LastUsed.Equal(used) {
+				t.Errorf("%s: used %s before, says the record, %s before, the list: %v", what, used.Sub(last), used.Sub(info.LastUsed), err)
+			}
+			if left := time.Until(info.SleepsAt); info.State != StateRunning || left != c.opts.SleepAfter-time.Minute {
+				t.Errorf("%s: it is %s, and sleeps in %s", what, info.State, left)
+			}
+		}
+		time.Sleep(time.Minute)
 		d.refuse = true
 		if err := s.Hibernate(t.Context()); CodeOf(err) != CodeUnavailable {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Minute)
-		if last := m.lastUsed(s.ID()); last.Before(used) {
-			t.Errorf("%s before its last use, the record says", used.Sub(last))
-		}
-
+		isUsed(c, "refused")
 		next, _ := d.client(t, Options{}, m)
 		d.adopt(t, next)
-		adopted := time.Now()
-		time.Sleep(time.Minute)
-		if last := m.lastUsed(s.ID()); last.Before(adopted) {
-			t.Errorf("%s before it was taken over, the record says", adopted.Sub(last))
-		}
+		isUsed(next, "taken over")
 	})
 }
 

@@ -158,7 +158,7 @@ func (l *lifecycle) greet(ctx context.Context, link *link) error {
 func (l *lifecycle) opened(link *link) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.link, l.silence, l.lastUsed = link, 0, time.Now()
+	l.link, l.silence, l.runsSince = link, 0, time.Now()
 	l.floor.Store(freshBytes / 2)
 }
 
