@@ -136,6 +136,16 @@ func (s *Sandbox) record(ctx context.Context) (Record, error) {
 // Exists says whether the sandbox has a workspace, or is about to, without touching it.
 func (s *Sandbox) Exists() bool { return s.client.census.has(s.id) }
 
+// Running says whether the sandbox runs at this moment, without starting it.
+func (s *Sandbox) Running() bool {
+	le := s.client.leaseRunning(s.id)
+	if le == nil {
+		return false
+	}
+	le.release()
+	return true
+}
+
 // State tells where the sandbox is in its life, without touching it.
 func (s *Sandbox) State() string {
 	return s.client.info(Record{ID: s.id, Ref: s.ref}).State
