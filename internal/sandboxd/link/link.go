@@ -212,13 +212,14 @@ func (l *Listener) Look() { _, _ = l.readToken() } // without a token there is n
 func (l *Listener) readToken() (string, error) {
 	l.life.Lock()
 	defer l.life.Unlock()
+	now := time.Now() // it may fall asleep while it reads
 	text, err := os.ReadFile(filepath.Join(l.dir, wire.TokenName))
 	if err != nil {
 		return "", err
 	}
 	token := strings.TrimSpace(string(text))
 	before, asleep := l.token, time.Since(l.looked)
-	l.token, l.looked = token, time.Now()
+	l.token, l.looked = token, now
 	if before == "" || before == token {
 		return token, nil
 	}

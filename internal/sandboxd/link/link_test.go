@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
 
 	"sandgate/sandboxclient/wire"
 )
@@ -270,6 +271,40 @@ func TestListener_tellsOfAnotherTokenBeforeItIsUsed(t *testing.T) {
 		default:
 			t.Fatalf("token %q after %d moves", token, len(moves))
 		}
+	}
+}
+
+// A sandbox can fall asleep while the token is read: that time is sleep as well.
+func TestListener_countsASleepThatBeginsWithTheTokenHalfRead(t *testing.T) {
+	dir := newDir(t)
+	token := filepath.Join(dir, wire.TokenName)
+	replace := func(with func() error) {
+		t.Helper()
+		if err := errors.Join(os.Remove(token), with()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var asleep time.Duration
+	l := &Listener{dir: dir, moved: func(d time.Duration) { asleep = d }}
+	l.Look()
+	replace(func() error { return unix.Mkfifo(token, 0o600) })
+	var looking sync.WaitGroup
+	looking.Go(l.Look)
+	pipe, err := os.OpenFile(token, os.O_WRONLY, 0) // once it is being read
+	if err != nil {
+		t.Fatal(err)
+	}
+	const sleep = 100 * time.Millisecond
+	<-time.After(sleep)
+	if _, err := pipe.WriteString("secret\n"); err != nil {
+		t.Fatal(err)
+	}
+	pipe.Close()
+	looking.Wait()
+	replace(func() error { return os.WriteFile(token, []byte("another\n"), 0o600) })
+	l.Look()
+	if asleep < sleep {
+		t.Errorf("it slept for %v, want %v at least", asleep, sleep)
 	}
 }
 
