@@ -1,22 +1,12 @@
 package local
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
-	"time"
 
 	"sandgate/sandboxclient"
-)
-
-const (
-	// squeezed is how much smaller a checkpoint gets at least when it is compressed.
-	squeezed = 2
-	// tight is the part of the limit from which on checkpoints are compressed.
-	tightNum, tightDen = 3, 4
 )
 
 // checkpoints counts what is asleep, so that it stays within its bounds.
@@ -34,37 +24,6 @@ type checkpoints struct {
 
 func newCheckpoints(l layout, limit int64) *checkpoints {
 	return &checkpoints{layout: l, limit: limit, all: map[sandboxclient.ID]sandboxclient.Checkpoint{}}
-}
-
-// admit keeps room on the disk for the checkpoint of so much memory, if there is
-// any, until it is written and release is called.
-func (c *checkpoints) admit(memory int64) (release func(), err error) {
-	room, err := roomAt(c.layout.sandboxes())
-	if err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if room-c.promised < memory/squeezed {
-		return nil, fmt.Errorf("the disk has room for %d bytes, of which %d are promised: too little for a memory of %d", room, c.promised, memory)
-	}
-	c.promised += memory / squeezed
-	return func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.promised -= memory / squeezed
-	}, nil
-}
-
-// compress says whether room is short.
-func (c *checkpoints) compress() bool {
-	room, err := roomAt(c.layout.sandboxes())
-	if err != nil || room < scarce {
-		return true
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.limit > 0 && c.total() > c.limit/tightDen*tightNum
 }
 
 // total is the size of all; c.mu is held.
@@ -152,85 +111,4 @@ func (c *checkpoints) remove(id sandboxclient.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.all, id)
-}
-
-// settle brings a checkpoint and its workspace to the disk, and notes that they
-// are there. Until then another boot must not trust it. One that is used or
-// removed meanwhile needs no note, and the next in its place has to earn its own.
-func (c *checkpoints) settle(id sandboxclient.ID, made time.Time) {
-	c.turn.Lock()
-	defer c.turn.Unlock()
-	if !c.has(id, made) {
-		return
-	}
-	dir := c.layout.checkpoint(id)
-	names, err := os.ReadDir(dir)
-	if err != nil {
-		return
-	}
-	paths := []string{c.layout.image(id)}
-	for _, e := range names {
-		paths = append(paths, filepath.Join(dir, e.Name()))
-	}
-	for _, path := range paths {
-		if syncFile(path) != nil {
-			return
-		}
-	}
-	if c.trust(id, made) {
-		_ = syncFile(dir)
-	}
-}
-
-func (c *checkpoints) has(id sandboxclient.ID, made time.Time) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.counts(id, made)
-}
-
-// counts says whether the checkpoint of a time is still there; c.mu is held.
-func (c *checkpoints) counts(id sandboxclient.ID, made time.Time) bool {
-	one, ok := c.all[id]
-	return ok && one.At.Equal(made)
-}
-
-// trust notes that a checkpoint is on the disk, unless it is not the one of this
-// time any more.
-func (c *checkpoints) trust(id sandboxclient.ID, made time.Time) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.counts(id, made) && os.WriteFile(filepath.Join(c.layout.checkpoint(id), syncedName), nil, 0o600) == nil
-}
-
-// settleTime bounds what a gateway that stops may take to bring checkpoints to the
-// disk. One that is not there yet is lost only if the machine stops as well.
-const settleTime = 10 * time.Second
-
-// close waits until all is settled, or for so long. What is not settled then will
-// not be trusted by another boot.
-func (c *checkpoints) close(bound time.Duration) {
-	settled := make(chan struct{})
-	go func() { // ends with what is being synced now: the others find themselves forgotten
-		c.settling.Wait()
-		close(settled)
-	}()
-	select {
-	case <-settled:
-	case <-time.After(bound):
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	clear(c.all)
-}
-
-// syncFile brings a file to the disk; one that is not there is no error.
-func syncFile(path string) error {
-	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
