@@ -16,14 +16,18 @@ type checkpoints struct {
 
 	mu       sync.Mutex
 	all      map[sandboxclient.ID]sandboxclient.Checkpoint
-	promised int64 // bytes for those that are being written
+	promised int64         // bytes for those that are being written
+	freed    chan struct{} // closed when one of them is, or is not; then it is another
 
 	settling sync.WaitGroup // those on their way to the disk
 	turn     sync.Mutex     // of the one that is
 }
 
 func newCheckpoints(l layout, limit int64) *checkpoints {
-	return &checkpoints{layout: l, limit: limit, all: map[sandboxclient.ID]sandboxclient.Checkpoint{}}
+	return &checkpoints{
+		layout: l, limit: limit,
+		all: map[sandboxclient.ID]sandboxclient.Checkpoint{}, freed: make(chan struct{}),
+	}
 }
 
 // total is the size of all; c.mu is held.

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"sandgate/sandboxclient"
 )
 
@@ -87,31 +85,5 @@ func TestCount_givesUpWhatNobodyUses(t *testing.T) {
 	c.count(newer, sandboxclient.Checkpoint{At: now.Add(time.Second), Bytes: 1}, giveUp)
 	if _, ok := errors.AsType[*sandboxclient.LostError](<-woke); !ok {
 		t.Error("it woke while it was given up")
-	}
-}
-
-// TestAdmit_promisesNoRoomTwice: several sleep at the same time, and the memory of
-// the one that finds the disk full is lost.
-func TestAdmit_promisesNoRoomTwice(t *testing.T) {
-	needRoot(t)
-	c := newCheckpoints(layout{newDir(t)}, 0)
-	dir := c.layout.sandboxes()
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64m"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = unix.Unmount(dir, 0) })
-	release, err := c.admit(100 << 20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.admit(100 << 20); err == nil {
-		t.Error("the same room was promised to two")
-	}
-	release()
-	if _, err := c.admit(100 << 20); err != nil {
-		t.Error(err)
 	}
 }

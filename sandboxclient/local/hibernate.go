@@ -24,7 +24,8 @@ func (d *Driver) CanHibernate() bool { return d.engine.kind == kindRunsc }
 // has begun is noted in place of the checkpoint, for Wake to tell.
 func (d *Driver) Hibernate(ctx context.Context, id sandboxclient.ID, note []byte) error {
 	dir := d.layout.checkpoint(id)
-	release, err := d.checkpoints.admit(memoryUsed(d.layout.instanceOf(id)))
+	name := d.layout.instanceOf(id)
+	compress, release, err := d.checkpoints.admit(ctx, func() int64 { return memoryUsed(name) })
 	if err != nil {
 		return fmt.Errorf("hibernate sandbox %s: %w: %w", id, sandboxclient.ErrAwake, err)
 	}
@@ -37,7 +38,7 @@ func (d *Driver) Hibernate(ctx context.Context, id sandboxclient.ID, note []byte
 		return fmt.Errorf("hibernate sandbox %s: %w: %w", id, sandboxclient.ErrAwake, err)
 	}
 	m.Note = note
-	if err := d.freeze(ctx, id, dir, m, files); err != nil {
+	if err := d.freeze(ctx, id, dir, m, files, compress); err != nil {
 		return fmt.Errorf("hibernate sandbox %s: %w", id, err)
 	}
 	d.checkpoints.add(id, d.noteLoss)
@@ -113,8 +114,8 @@ func (d *Driver) discard(id sandboxclient.ID, dir string) error {
 
 // freeze writes the checkpoint and stops what is left of the sandbox, in this
 // order: a gateway that is killed in between finds the one or the other whole.
-func (d *Driver) freeze(ctx context.Context, id sandboxclient.ID, dir string, m manifest, files []hostFile) error {
-	err := d.write(ctx, id, dir, m, files, d.checkpoints.compress())
+func (d *Driver) freeze(ctx context.Context, id sandboxclient.ID, dir string, m manifest, files []hostFile, compress bool) error {
+	err := d.write(ctx, id, dir, m, files, compress)
 	if err != nil {
 		d.noteLoss(id, lossOf(err))
 		return errors.Join(err, d.stopLeft(ctx, id))

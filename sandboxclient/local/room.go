@@ -59,11 +59,18 @@ func syncDir(dir string) error {
 }
 
 func roomAt(dir string) (int64, error) {
+	room, _, err := spaceAt(dir)
+	return room, err
+}
+
+// spaceAt tells what may still be stored at a directory, and what is kept free
+// beside that.
+func spaceAt(dir string) (room, reserve int64, err error) {
 	var stat unix.Statfs_t
 	if err := unix.Statfs(dir, &stat); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	block := stat.Bsize
-	reserve := min(maxReserve, int64(stat.Blocks)*block/reserveShare)
-	return max(0, int64(stat.Bavail)*block-reserve), nil
+	reserve = min(maxReserve, int64(stat.Blocks)*block/reserveShare)
+	return max(0, int64(stat.Bavail)*block-reserve), reserve, nil
 }
