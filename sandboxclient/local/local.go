@@ -80,6 +80,7 @@ func New(ctx context.Context, cfg Config) (*Driver, error) {
 	if err := d.prepare(ctx); err != nil {
 		return nil, fmt.Errorf("local driver: prepare %s: %w", l.state, err)
 	}
+	d.checkpoints.settleLeft()
 	return d, nil
 }
 

@@ -2,12 +2,32 @@ package local
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"time"
 
 	"sandgate/sandboxclient"
 )
+
+// settleLeft has brought to the disk what an earlier gateway of this boot had no
+// time for, or failed with. What another boot left so may have lost parts.
+func (c *checkpoints) settleLeft() {
+	c.mu.Lock()
+	left := maps.Clone(c.all)
+	c.mu.Unlock()
+	boot := bootID()
+	for id, one := range left {
+		dir := c.layout.checkpoint(id)
+		m, err := readManifest(dir)
+		if err != nil || m.Boot != boot {
+			continue
+		}
+		if settled, err := exists(filepath.Join(dir, syncedName)); err == nil && !settled {
+			c.settling.Go(func() { c.settle(id, one.At) })
+		}
+	}
+}
 
 // settle brings a checkpoint and its workspace to the disk, and notes that they
 // are there. Until then another boot must not trust it. One that is used or

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"sandgate/sandboxclient"
 	"sandgate/sandboxclient/local"
@@ -73,4 +74,23 @@ func (b *bench) killWaking(d *local.Driver, files ...string) *local.Driver {
 		b.Fatal(err)
 	}
 	return b.open()
+}
+
+// TestNew_settlesWhatWasNot: what fell asleep just before a gateway was killed is
+// safe from a power cut once there is another.
+func TestNew_settlesWhatWasNot(t *testing.T) {
+	b := newBench(t, "runsc")
+	d := b.asleep()
+	synced := filepath.Join(b.cfg.StateDir, "sandboxes", string(b.id), "checkpoint", "synced")
+	if err := errors.Join(d.Close(), os.Remove(synced)); err != nil {
+		t.Fatal(err)
+	}
+	b.open()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Lstat(synced); err == nil {
+			return
+		} else if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
 }
