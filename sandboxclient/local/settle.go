@@ -38,23 +38,34 @@ func (c *checkpoints) settle(id sandboxclient.ID, made time.Time) {
 	if !c.has(id, made) {
 		return
 	}
-	dir := c.layout.checkpoint(id)
-	names, err := os.ReadDir(dir)
-	if err != nil {
+	if c.syncWorkspace(id) != nil || syncFiles(c.layout.checkpoint(id)) != nil || syncFile(c.layout.sandbox(id)) != nil {
 		return
 	}
-	paths := []string{c.layout.image(id)}
-	for _, e := range names {
-		paths = append(paths, filepath.Join(dir, e.Name()))
-	}
-	for _, path := range paths {
-		if syncFile(path) != nil {
-			return
-		}
-	}
 	if c.trust(id, made) {
-		_ = syncFile(dir)
+		_ = syncFile(c.layout.checkpoint(id))
 	}
+}
+
+// errInUse is a workspace that cannot be vouched for.
+var errInUse = errors.New("somebody still uses the workspace")
+
+// syncWorkspace brings to the disk what a sandbox that sleeps has in its
+// workspace. Where there is no image, that takes every file of the host's file
+// system. An image that is still attached was unmounted out of sight, or not at
+// all, and what was written there may be on its way.
+func (c *checkpoints) syncWorkspace(id sandboxclient.ID) error {
+	image, err := os.Open(c.layout.image(id))
+	if errors.Is(err, os.ErrNotExist) {
+		return syncDir(c.layout.workspace(id))
+	}
+	if err != nil {
+		return err
+	}
+	defer image.Close()
+	if attached(image) {
+		return errInUse
+	}
+	return image.Sync()
 }
 
 func (c *checkpoints) has(id sandboxclient.ID, made time.Time) bool {
@@ -98,12 +109,23 @@ func (c *checkpoints) close(bound time.Duration) {
 	clear(c.all)
 }
 
-// syncFile brings a file to the disk; one that is not there is no error.
+// syncFiles brings the files in a directory to the disk.
+func syncFiles(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := syncFile(filepath.Join(dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// syncFile brings a file, or the names in a directory, to the disk.
 func syncFile(path string) error {
 	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}

@@ -189,14 +189,8 @@ func (d *Driver) makeTemplate(ctx context.Context, spec sandboxclient.Spec) erro
 
 // syncTemplate has another boot trust a template.
 func syncTemplate(dir string) error {
-	names, err := os.ReadDir(dir)
-	if err != nil {
+	if err := syncFiles(dir); err != nil {
 		return err
-	}
-	for _, e := range names {
-		if err := syncFile(filepath.Join(dir, e.Name())); err != nil {
-			return err
-		}
 	}
 	return os.WriteFile(filepath.Join(dir, syncedName), nil, 0o600)
 }
