@@ -10,8 +10,9 @@ import (
 
 // Adopt takes over what an earlier gateway left on the engine: a sandbox that
 // is on record and shakes hands goes on, with its contexts and executions, if it
-// is one that lasts or is Wanted; every other is ended. As many go on as there
-// are, even where fewer may run by now. Call it once, before the first operation.
+// is one that lasts or is Wanted; one that sleeps sleeps on; every other is ended.
+// As many go on as there are, even where fewer may run by now. Call it once,
+// before the first operation.
 func (c *Client) Adopt(ctx context.Context) error {
 	records, err := c.opts.Records.ListSandboxes(ctx, Which{})
 	if err != nil {
@@ -33,10 +34,13 @@ func (c *Client) Adopt(ctx context.Context) error {
 	for _, id := range ids {
 		group.Go(func() error {
 			ref, recorded := refs[id]
-			if recorded && c.outlives(ref) && c.takeOver(ctx, id, ref, patience) {
-				return nil
+			switch {
+			case c.asleep(id): // what the driver could not end beside its memory ends with its wake
+			case recorded && c.outlives(ref) && c.takeOver(ctx, id, ref, patience):
+			default:
+				return c.clearLeft(ctx, id, ref)
 			}
-			return c.clearLeft(ctx, id, ref)
+			return nil
 		})
 	}
 	for id, ref := range refs {

@@ -332,6 +332,33 @@ func TestClose_beginsNothingAfterItsTime(t *testing.T) {
 	})
 }
 
+// A gateway may have been killed between a memory that is whole and the end of what
+// it is of, which the driver could not bring about since.
+func TestSleep_whatIsLeftOfASleeperCostsNoMemory(t *testing.T) {
+	dreaming(t, Options{}, func(t *testing.T, c *Client, d *dozing, m *memory) {
+		s := c.Sandbox(scratch)
+		mustRun(t, s, "inc")
+		if err := c.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		d.mu.Lock()
+		d.boot(Spec{ID: s.ID()}).kill()
+		d.mu.Unlock()
+		next, _ := d.client(t, Options{}, m)
+		d.adopt(t, next)
+		time.Sleep(time.Hour) // the reconciliation sees it as well
+		if d.sleepers() != 1 {
+			t.Fatal("its memory was forgotten")
+		}
+		d.mu.Lock()
+		delete(d.boxes, s.ID())
+		d.mu.Unlock()
+		if run := mustRun(t, next.Sandbox(scratch), "inc"); run.Stdout != "2" || run.Start != StartWoken {
+			t.Errorf("%+v", run)
+		}
+	})
+}
+
 func TestPressure_theLongestIdleMakesRoom(t *testing.T) {
 	for name, opts := range map[string]Options{
 		"of number": {MaxRunning: 3},

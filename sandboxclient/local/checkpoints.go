@@ -55,6 +55,14 @@ func (c *checkpoints) find() error {
 	return nil
 }
 
+// counted says whether a sandbox sleeps.
+func (c *checkpoints) counted(id sandboxclient.ID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, ok := c.all[id]
+	return ok
+}
+
 // add counts a new one and has it brought to the disk. When all together are too
 // large, the oldest are given up.
 func (c *checkpoints) add(id sandboxclient.ID, giveUp func(sandboxclient.ID, string)) {

@@ -174,7 +174,10 @@ func (d *Driver) Wake(ctx context.Context, spec sandboxclient.Spec) error {
 	if !spec.ID.Valid() {
 		return sandboxclient.ErrNotAsleep
 	}
-	err := d.wakeable(spec)
+	err := d.finishWake(ctx, spec.ID)
+	if err == nil {
+		err = d.wakeable(spec)
+	}
 	if err == nil {
 		err = d.thaw(ctx, spec)
 	}
@@ -261,70 +264,29 @@ func (d *Driver) Asleep(id sandboxclient.ID) (sandboxclient.Checkpoint, error) {
 	if !id.Valid() {
 		return sandboxclient.Checkpoint{}, sandboxclient.ErrNotAsleep
 	}
-	m, err := readManifest(d.layout.checkpoint(id))
+	m, err := d.manifestOf(id)
 	if err == nil && m.Lost != "" {
 		err = sandboxclient.ErrNotAsleep
 	}
 	return sandboxclient.Checkpoint{At: m.Made, Bytes: m.Bytes, Note: m.Note}, err
 }
 
+// manifestOf reads the manifest of what a sandbox may go on from.
+func (d *Driver) manifestOf(id sandboxclient.ID) (manifest, error) {
+	m, err := readManifest(d.layout.checkpoint(id))
+	if !errors.Is(err, sandboxclient.ErrNotAsleep) {
+		return m, err
+	}
+	if cut, err := d.cutShort(id); err != nil {
+		return manifest{}, err
+	} else if !cut {
+		return manifest{}, sandboxclient.ErrNotAsleep
+	}
+	return readManifest(d.layout.waking(id))
+}
+
 // forgetMemory removes what a sandbox left on disk to go on from.
 func (d *Driver) forgetMemory(id sandboxclient.ID) error {
 	d.checkpoints.remove(id)
 	return errors.Join(d.discard(id, d.layout.waking(id)), d.removeCheckpoint(id))
-}
-
-// finishHibernations brings to an end what a gateway was killed in the middle
-// of, and counts what is asleep.
-func (d *Driver) finishHibernations(ctx context.Context) error {
-	waking, _ := filepath.Glob(d.layout.waking("*")) // fails for malformed patterns only
-	for _, dir := range waking {
-		if err := d.finishWake(ctx, sandboxclient.ID(filepath.Base(filepath.Dir(dir)))); err != nil {
-			return err
-		}
-	}
-	used, _ := filepath.Glob(filepath.Join(d.layout.sandboxes(), "*", "checkpoint.*")) // the same
-	for _, dir := range used {
-		if err := os.RemoveAll(dir); err != nil {
-			return err
-		}
-	}
-	if err := d.checkpoints.find(); err != nil {
-		return err
-	}
-	for id := range d.checkpoints.all {
-		if there, err := exists(d.layout.bundle(id)); err != nil || !there {
-			continue
-		}
-		if err := d.stop(ctx, id, sandboxclient.KeepWorkspace); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// finishWake brings a wake to an end that a gateway was killed in. A sandbox that
-// has a record woke. One without a pid file has never run, and sleeps on; of any
-// other nobody knows.
-func (d *Driver) finishWake(ctx context.Context, id sandboxclient.ID) error {
-	bundle := d.layout.bundle(id)
-	if begun, err := exists(bundle); err != nil || !begun {
-		return err
-	}
-	if woke, err := exists(filepath.Join(bundle, recordName)); err != nil || woke {
-		return err
-	}
-	if err := d.stopInstance(ctx, id); err != nil { // the runtime may be at work still
-		return err
-	}
-	ran, err := exists(filepath.Join(bundle, pidName))
-	if err != nil {
-		return err
-	}
-	if ran {
-		d.noteLoss(id, "the gateway was killed while the sandbox woke")
-	} else if err := os.Rename(d.layout.waking(id), d.layout.checkpoint(id)); err != nil {
-		return err
-	}
-	return d.stop(ctx, id, sandboxclient.KeepWorkspace)
 }

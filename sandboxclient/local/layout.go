@@ -59,7 +59,9 @@ func (l layout) checkpoint(id sandboxclient.ID) string {
 }
 
 // waking is where a checkpoint lies while it is used up.
-func (l layout) waking(id sandboxclient.ID) string { return l.checkpoint(id) + ".waking" }
+func (l layout) waking(id sandboxclient.ID) string { return l.checkpoint(id) + wakingExt }
+
+const wakingExt = ".waking"
 
 // aside is where a checkpoint lies while it is removed.
 func (l layout) aside(id sandboxclient.ID) string { return l.checkpoint(id) + "." + rand.Text() }

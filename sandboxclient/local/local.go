@@ -97,7 +97,7 @@ func (d *Driver) prepare(ctx context.Context) error {
 	if err := d.disks.sweep(ctx); err != nil {
 		return err
 	}
-	if err := d.finishHibernations(ctx); err != nil {
+	if err := d.finishHibernations(ctx, undoTimeout); err != nil {
 		return err
 	}
 	if err := d.templates.sweep(); err != nil {

@@ -1,0 +1,114 @@
+package local
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"sandgate/sandboxclient"
+)
+
+// finishHibernations brings to an end what a gateway was killed in the middle
+// of, each within a bound, and counts what is asleep. What cannot be ended now is
+// left to its wake.
+func (d *Driver) finishHibernations(ctx context.Context, bound time.Duration) error {
+	waking, _ := filepath.Glob(d.layout.waking("*")) // fails for malformed patterns only
+	d.finish(ctx, bound, owners(waking), d.clearWake)
+	aside, _ := filepath.Glob(d.layout.sandbox("*") + "/checkpoint.*") // the same
+	for _, dir := range aside {
+		if filepath.Ext(dir) == wakingExt {
+			continue
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			d.log.ErrorContext(ctx, "a checkpoint that is of no use is not removed", "dir", dir, "error", err)
+		}
+	}
+	if err := d.checkpoints.find(); err != nil {
+		return err
+	}
+	bundles, _ := filepath.Glob(d.layout.bundle("*"))
+	d.finish(ctx, bound, owners(bundles), d.stopAsleep)
+	return context.Cause(ctx)
+}
+
+// owners names the sandboxes whose directories these are in.
+func owners(dirs []string) []sandboxclient.ID {
+	ids := make([]sandboxclient.ID, 0, len(dirs))
+	for _, dir := range dirs {
+		ids = append(ids, sandboxclient.ID(filepath.Base(filepath.Dir(dir))))
+	}
+	return ids
+}
+
+// finish does something for what is left of sandboxes, some at the same time. One
+// that is stuck holds up neither the others nor the gateway.
+func (d *Driver) finish(ctx context.Context, bound time.Duration, ids []sandboxclient.ID, do func(context.Context, sandboxclient.ID) error) {
+	const atOnce = 8
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for _, id := range ids {
+		group.Go(func() error {
+			ctx, cancel := context.WithTimeout(ctx, bound)
+			defer cancel()
+			if err := do(ctx, id); err != nil {
+				d.log.ErrorContext(ctx, "what an earlier gateway left of a sandbox cannot be ended now", "sandbox", id, "error", err)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait()
+}
+
+// clearWake finishes a wake, and removes the memory that it used up.
+func (d *Driver) clearWake(ctx context.Context, id sandboxclient.ID) error {
+	if err := d.finishWake(ctx, id); err != nil {
+		return err
+	}
+	return os.RemoveAll(d.layout.waking(id))
+}
+
+// stopAsleep ends what is left beside a memory that is whole.
+func (d *Driver) stopAsleep(ctx context.Context, id sandboxclient.ID) error {
+	if !d.checkpoints.counted(id) {
+		return nil
+	}
+	return d.stop(ctx, id, sandboxclient.KeepWorkspace)
+}
+
+// finishWake brings a wake to an end that a gateway was killed in. A sandbox that
+// has a record woke. One without a pid file has never run, and sleeps on; of any
+// other nobody knows.
+func (d *Driver) finishWake(ctx context.Context, id sandboxclient.ID) error {
+	if cut, err := d.cutShort(id); err != nil || !cut {
+		return err
+	}
+	if err := d.stopInstance(ctx, id); err != nil { // the runtime may be at work still
+		return err
+	}
+	ran, err := exists(filepath.Join(d.layout.bundle(id), pidName))
+	if err != nil {
+		return err
+	}
+	if ran {
+		d.noteLoss(id, "the gateway was killed while the sandbox woke")
+	} else if err := os.Rename(d.layout.waking(id), d.layout.checkpoint(id)); err != nil {
+		return err
+	}
+	return d.stop(ctx, id, sandboxclient.KeepWorkspace)
+}
+
+// cutShort says whether a sandbox woke when its gateway was killed, and what came
+// of it is not known yet.
+func (d *Driver) cutShort(id sandboxclient.ID) (bool, error) {
+	bundle := d.layout.bundle(id)
+	for _, path := range []string{d.layout.waking(id), bundle} {
+		if there, err := exists(path); err != nil || !there {
+			return false, err
+		}
+	}
+	woke, err := exists(filepath.Join(bundle, recordName))
+	return !woke, err
+}
