@@ -49,7 +49,7 @@ func (c *checkpoints) find() error {
 		id := sandboxclient.ID(filepath.Base(filepath.Dir(dir)))
 		m, err := readManifest(dir)
 		if err == nil && m.Lost == "" {
-			c.all[id] = sandboxclient.Checkpoint{At: m.Made, Bytes: m.Bytes}
+			c.enter(id, m)
 		}
 	}
 	return nil
@@ -103,20 +103,40 @@ func (c *checkpoints) oldest() sandboxclient.ID {
 // use moves a checkpoint to where it is used up. One that was given up stays: its
 // loss is the error.
 func (c *checkpoints) use(id sandboxclient.ID, to string) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	m, err := readManifest(c.layout.checkpoint(id))
+	m, err := c.take(id)
 	if err != nil {
 		return err
 	}
-	if m.Lost != "" {
-		return lost(m.Lost)
+	dir := c.layout.checkpoint(id)
+	err = distrust(dir, m)
+	if err == nil {
+		err = os.Rename(dir, to)
 	}
-	if err := os.Rename(c.layout.checkpoint(id), to); err != nil {
-		return err
+	if err != nil {
+		c.enter(id, m)
 	}
-	delete(c.all, id)
-	return nil
+	return err
+}
+
+// take has nobody else give up a checkpoint or vouch for it.
+func (c *checkpoints) take(id sandboxclient.ID) (manifest, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m, err := readManifest(c.layout.checkpoint(id))
+	if err == nil && m.Lost != "" {
+		err = lost(m.Lost)
+	}
+	if err == nil {
+		delete(c.all, id)
+	}
+	return m, err
+}
+
+// enter counts a checkpoint.
+func (c *checkpoints) enter(id sandboxclient.ID, m manifest) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all[id] = sandboxclient.Checkpoint{At: m.Made, Bytes: m.Bytes}
 }
 
 func (c *checkpoints) remove(id sandboxclient.ID) {

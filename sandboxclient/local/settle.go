@@ -88,6 +88,26 @@ func (c *checkpoints) trust(id sandboxclient.ID, made time.Time) bool {
 	return c.counts(id, made) && os.WriteFile(filepath.Join(c.layout.checkpoint(id), syncedName), nil, 0o600) == nil
 }
 
+// distrust takes the trust of another boot from a checkpoint before it is used: a
+// power cut may undo every other trace of that, and it would be used twice. For
+// this boot it stays what it is.
+func distrust(dir string, m manifest) error {
+	synced := filepath.Join(dir, syncedName)
+	if there, err := exists(synced); err != nil || !there {
+		return err
+	}
+	if m.Boot = bootID(); m.Boot == "" {
+		return errNoBoot
+	}
+	if err := writeJSON(filepath.Join(dir, manifestName), m); err != nil {
+		return err
+	}
+	if err := os.Remove(synced); err != nil {
+		return err
+	}
+	return syncFile(dir)
+}
+
 // settleTime bounds what a gateway that stops may take to bring checkpoints to the
 // disk. One that is not there yet is lost only if the machine stops as well.
 const settleTime = 10 * time.Second

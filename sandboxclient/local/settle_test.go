@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -75,14 +74,30 @@ func TestSettle_powerCut(t *testing.T) {
 	if !c.trusted(id) {
 		t.Fatal("it is not trusted: nothing is tested")
 	}
-	after := newDiskLab(t)
-	if err := copyImage(disk.disks.layout.image(disk.id), after.disks.layout.image(after.id)); err != nil {
-		t.Fatal(err)
-	}
-	after.open(diskSize)
-	file = after.dir + strings.TrimPrefix(file, disk.dir)
-	if content, err := os.ReadFile(file); err != nil || string(content) != "kept" {
+	if content, err := os.ReadFile(disk.powerCut(file)); err != nil || string(content) != "kept" {
 		t.Errorf("after a power cut the file holds %q, %v", content, err)
+	}
+}
+
+// TestUse_powerCut: whatever is left of a checkpoint that was used, no other boot
+// goes on from it.
+func TestUse_powerCut(t *testing.T) {
+	disk := newDiskLab(t)
+	disk.open(diskSize)
+	c := newCheckpoints(layout{filepath.Join(disk.dir, "state")}, 0)
+	made := time.Now()
+	id := c.sleeps(t, "woken", manifest{Made: made, Boot: "that before the last"})
+	c.settle(id, made)
+	before, dir := c.trusted(id), c.layout.waking(id)
+	if err := c.use(id, dir); err != nil || !before {
+		t.Fatalf("trusted %t, use: %v", before, err)
+	}
+	if m, err := readManifest(dir); err != nil || m.Boot != bootID() {
+		t.Errorf("this boot does not trust it: %+v, %v", m, err)
+	}
+	left, err := filepath.Glob(filepath.Join(disk.powerCut(c.layout.sandbox(id)), "checkpoint*", syncedName))
+	if err != nil || len(left) > 0 {
+		t.Errorf("after a power cut it is trusted: %v, %v", left, err)
 	}
 }
 
