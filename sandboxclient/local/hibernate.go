@@ -117,8 +117,9 @@ func (d *Driver) discard(id sandboxclient.ID, dir string) error {
 func (d *Driver) freeze(ctx context.Context, id sandboxclient.ID, dir string, m manifest, files []hostFile, compress bool) error {
 	err := d.write(ctx, id, dir, m, files, compress)
 	if err != nil {
-		d.noteLoss(id, lossOf(err))
-		return errors.Join(err, d.stopLeft(ctx, id))
+		stuck := d.stopLeft(ctx, id)
+		d.noteLoss(id, lossOf(err)) // not before: on a full disk it may need what the runtime had written
+		return errors.Join(err, stuck)
 	}
 	if err := d.stopLeft(ctx, id); err != nil { // Wake tries again
 		d.log.WarnContext(ctx, "a sandbox sleeps, and not all that is left of it was ended", "sandbox", id, "error", err)

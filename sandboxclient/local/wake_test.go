@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -105,4 +106,37 @@ func TestWake_endsWhatIsLeft(t *testing.T) {
 	if err := reach(d, b.id); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestWake_tellsOfAFullDisk: the disk that had room when a sandbox began to fall
+// asleep may be full before its memory is written.
+func TestWake_tellsOfAFullDisk(t *testing.T) {
+	b := newBench(t, "runsc")
+	b.cfg.StateDir = filepath.Join(stateDir, "fills")
+	if err := os.Mkdir(b.cfg.StateDir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mount("tmpfs", b.cfg.StateDir, "tmpfs", 0, "size=256m"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(b.cfg.StateDir, 0) })
+	d := b.open()
+	if err := b.create(d); err != nil {
+		t.Fatal(err)
+	}
+	filler := filepath.Join(b.cfg.StateDir, "filler")
+	fill := fmt.Sprintf("cat /dev/zero > %s 2>/dev/null; truncate -s -256K %s", filler, filler)
+	b.wrap(fmt.Sprintf("case \"$*\" in *\" checkpoint \"*) %s;; esac; exec %s \"$@\"", fill, sandboxtest.Bin("runsc")))
+	if err := d.Hibernate(t.Context(), b.id, nil); err == nil || errors.Is(err, sandboxclient.ErrAwake) {
+		t.Fatalf("hibernate: %v, want a failure", err)
+	}
+	err := b.wake(d)
+	if lost, ok := errors.AsType[*sandboxclient.LostError](err); !ok || !strings.Contains(lost.Why, "full") {
+		t.Errorf("wake: %v, want that the disk was full", err)
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	b.use("runsc")
+	b.works(d)
 }
