@@ -50,6 +50,7 @@ type engineBox struct {
 	silent  atomic.Bool   // it answers nobody
 	slow    atomic.Int64  // how many nanoseconds it takes to answer
 	failing atomic.Bool   // it answers with an error
+	settled atomic.Bool   // it is prepared for a sleep
 
 	mu       sync.Mutex
 	events   []wire.Event // of the execution that can be followed
@@ -201,6 +202,8 @@ func (b *engineBox) handler() http.Handler {
 		}
 		_ = json.NewEncoder(w).Encode(wire.Health{Version: wire.Version, Busy: int(b.busy.Load())})
 	})
+	mux.HandleFunc("POST /v1/sleep", func(http.ResponseWriter, *http.Request) { b.settled.Store(true) })
+	mux.HandleFunc("DELETE /v1/sleep", func(http.ResponseWriter, *http.Request) { b.settled.Store(false) })
 	mux.HandleFunc("GET /v1/contexts", func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode([]wire.ContextInfo{{ID: "default-python"}})
 	})

@@ -123,6 +123,7 @@ func (l *lifecycle) sleep(link *link, why string) error {
 		c.opts.Logger.Warn("sandbox cannot sleep", "sandbox", l.id, "app", l.ref.App, "error", err)
 		l.opened(link)
 		l.hasRefusedSleep()
+		link.unsettle(ctx)
 		return err
 	}
 	defer c.census.leave(l.ref.Owner)
@@ -141,7 +142,7 @@ func (l *lifecycle) hasRefusedSleep() {
 	l.refusedSleep = time.Now()
 }
 
-// settleTime bounds what sandboxd may take to prepare for its sleep.
+// settleTime bounds what sandboxd may take to prepare for its sleep, or to undo that.
 const settleTime = 5 * time.Second
 
 // settle has sandboxd prepare for its sleep, which is only slower without that.
@@ -149,6 +150,14 @@ func (l *link) settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()
 	_ = l.call(ctx, http.MethodPost, "/v1/sleep", nil, nil, nil)
+}
+
+// unsettle tells sandboxd that its sandbox stays awake. Without that, its own files
+// keep the names that they were given in the workspace until it does sleep.
+func (l *link) unsettle(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	_ = l.call(ctx, http.MethodDelete, "/v1/sleep", nil, nil, nil)
 }
 
 // A note is what the client wants to know of a sandbox that slept while the

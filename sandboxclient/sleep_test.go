@@ -166,6 +166,9 @@ func TestSleep_refusedRunsOn(t *testing.T) {
 		if err := s.Hibernate(t.Context()); CodeOf(err) != CodeUnavailable {
 			t.Errorf("hibernate: %v", err)
 		}
+		if d.boxes[s.ID()].settled.Load() {
+			t.Error("it runs as if it slept")
+		}
 		time.Sleep(time.Hour)
 		if run := mustRun(t, s, "inc"); run.Stdout != "2" || run.Start != StartRunning {
 			t.Errorf("%+v", run)

@@ -10,6 +10,7 @@ func (s *server) routes() http.Handler {
 
 	handle("GET /v1/health", s.health)
 	handle("POST /v1/sleep", s.sleep)
+	handle("DELETE /v1/sleep", s.stayAwake)
 
 	work("POST /v1/exec", s.exec)
 	work("POST /v1/run", s.runCell)

@@ -41,13 +41,25 @@ func (s *server) sleep(w http.ResponseWriter, _ *http.Request) error {
 	return nil
 }
 
+// DELETE /v1/sleep
+func (s *server) stayAwake(w http.ResponseWriter, _ *http.Request) error {
+	s.rise()
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// rise hides what was given a name for a sleep.
+func (s *server) rise() {
+	if err := s.executions.Rise(); err != nil {
+		s.log.Warn("what was printed has a name", "cause", loggable(err))
+	}
+}
+
 // moved says that the sandbox was restored from another's checkpoint, or under a
 // new token from its own. The first request is yet to come.
 func (s *server) moved(ctx context.Context) {
 	s.contexts.Moved()
-	if err := s.executions.Rise(); err != nil {
-		s.log.Warn("what was printed has a name", "cause", loggable(err))
-	}
+	s.rise()
 	if s.lived.Load() { // it is the sandbox that it was, and so is its workspace
 		return
 	}

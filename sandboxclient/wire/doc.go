@@ -30,6 +30,7 @@
 //
 //	GET    /v1/health                           → [Health]
 //	POST   /v1/sleep                            → 204; prepares for a checkpoint, without stopping anything
+//	DELETE /v1/sleep                            → 204; says that there was none after all
 //	POST   /v1/exec          [ExecRequest]      → events
 //	POST   /v1/run           [RunRequest]       → events; makes the code context when it is not there
 //	GET    /v1/executions                       → [][ExecutionInfo], running and kept

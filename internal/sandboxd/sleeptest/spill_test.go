@@ -1,6 +1,8 @@
 package sleeptest
 
 import (
+	"net/http"
+	"path/filepath"
 	"testing"
 
 	"sandgate/sandboxclient/wire"
@@ -16,6 +18,14 @@ func TestWake_outputOnTheDisk(t *testing.T) {
 	}
 	id, _ := s.begin(req, func(e wire.Event) bool { return e.Type == wire.EventStdout })
 	s.cell("'after it'") // in the same context, so it has ended
+	s.call(http.MethodPost, "/v1/sleep", nil, nil)
+	if len(s.named()) == 0 {
+		t.Error("nothing has a name for the sleep: nothing is tested")
+	}
+	s.call(http.MethodDelete, "/v1/sleep", nil, nil)
+	if names := s.named(); len(names) > 0 {
+		t.Errorf("it did not sleep, and left %v", names)
+	}
 	s.sleep()
 	s.wake()
 	all := s.follow(id, 0)
@@ -28,4 +38,11 @@ func TestWake_outputOnTheDisk(t *testing.T) {
 			t.Errorf("line %d is not what was printed", i)
 		}
 	}
+}
+
+// named gives the names of sandboxd's own files in the workspace.
+func (s *sandbox) named() []string {
+	names, err := filepath.Glob(filepath.Join(s.host.state, "sandboxes", string(s.id), "workspace", ".sandgate-*"))
+	s.must(err)
+	return names
 }
