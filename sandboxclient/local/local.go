@@ -119,7 +119,7 @@ func (d *Driver) prepare(ctx context.Context) error {
 
 // Close ends the links. Sandboxes go on running, for the next driver.
 func (d *Driver) Close() error {
-	d.checkpoints.close(settleTime)
+	d.checkpoints.close(closeTime)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for id, s := range d.sandboxes {

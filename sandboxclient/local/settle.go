@@ -108,9 +108,10 @@ func distrust(dir string, m manifest) error {
 	return syncFile(dir)
 }
 
-// settleTime bounds what a gateway that stops may take to bring checkpoints to the
-// disk. One that is not there yet is lost only if the machine stops as well.
-const settleTime = 10 * time.Second
+// closeTime bounds what a gateway that stops may take to bring checkpoints to the
+// disk. One that is not there yet is lost only if the machine stops as well, before
+// the next gateway has gone on with it.
+const closeTime = 10 * time.Second
 
 // close waits until all is settled, or for so long. What is not settled then will
 // not be trusted by another boot.
