@@ -58,13 +58,16 @@ func (r *rig) count(id sandboxclient.ID) {
 	r.must(id, "until [ -s /workspace/count ]; do sleep 0.02; done")
 }
 
+// counted is how a shell reads what count has written: at times the file is empty.
+const counted = `counted() { until n=$(cat "$1") && [ "$n" ]; do :; done; echo "$n"; }; `
+
 func checkHibernate(r *rig) {
 	h := r.hibernator()
 	id := r.start()
 	r.count(id)
 	r.must(id, "echo kept > /tmp/disposable; echo kept > /workspace/durable")
 	for range 3 {
-		was := strings.TrimSpace(r.must(id, "cat /workspace/count /tmp/disposable /workspace/durable"))
+		was := strings.TrimSpace(r.must(id, counted+"counted /workspace/count; cat /tmp/disposable /workspace/durable"))
 		if !strings.HasSuffix(was, "kept\nkept") {
 			r.Fatalf("the sandbox holds %q", was)
 		}
@@ -82,7 +85,7 @@ func checkHibernate(r *rig) {
 			r.Errorf("asleep after it woke: %v", err)
 		}
 		// What ran goes on, from where it was.
-		r.must(id, "a=$(cat /tmp/count); until [ \"$(cat /tmp/count)\" -gt \"$a\" ]; do sleep 0.02; done; [ \"$a\" -ge "+strings.Fields(was)[0]+" ]")
+		r.must(id, counted+"a=$(counted /tmp/count); until [ $(counted /tmp/count) -gt $a ]; do sleep 0.02; done; [ $a -ge "+strings.Fields(was)[0]+" ]")
 	}
 }
 
