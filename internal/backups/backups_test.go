@@ -167,6 +167,9 @@ func TestRestore_damaged(t *testing.T) {
 		if err == nil {
 			t.Errorf("%s: was restored", name)
 		}
+		if says := err != nil && strings.Contains(err.Error(), "is gone"); says != (content == nil) {
+			t.Errorf("%s: %v", name, err)
+		}
 		s.wantFile(adas, "app/file", "what was")
 		if err := os.WriteFile(object, whole, 0o600); err != nil {
 			t.Fatal(err)

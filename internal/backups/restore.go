@@ -28,7 +28,7 @@ func (e *Engine) Restore(ctx context.Context, id string, to sandboxclient.Ref, d
 	}
 	object, _, err := e.opts.Objects.Get(ctx, objectKey(id), 0)
 	if errors.Is(err, objects.ErrNotExist) {
-		return Restored{}, damaged(err)
+		return Restored{}, gone(err)
 	}
 	if err != nil {
 		return Restored{}, err
@@ -85,6 +85,14 @@ func unreadable(err error) error {
 		return err
 	}
 	return &sandboxclient.Error{Code: sandboxclient.CodeBadGateway, Message: "The backup could not be read; nothing was changed", Err: err}
+}
+
+// gone is no ErrNotFound: the operator, who gets to read its cause, may have it back.
+func gone(err error) error {
+	return &sandboxclient.Error{
+		Code: sandboxclient.CodeBadGateway, Message: "The backup is gone from where it was kept; nothing was changed",
+		Err: fmt.Errorf("the object of a backup is gone: %w", err),
+	}
 }
 
 func damaged(err error) error {
