@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"sandgate/internal/backups"
 	"sandgate/internal/objects"
 	"sandgate/internal/store"
 )
@@ -125,6 +128,32 @@ func TestObjectsClaim(t *testing.T) {
 	}
 	if exit, _, words := do(t, append([]string{"objects", "claim"}, there("old")...)...); exit != exitFailure || !strings.Contains(words, "another database") {
 		t.Errorf("claims what is another's: exit %d, %s", exit, words)
+	}
+}
+
+// What is gone is forgotten when the operator says so, with the former store or
+// without anything else of it, and not once more.
+func TestObjectsClaim_forgets(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "state")
+	claim := []string{"objects", "claim", "--state-dir", state, "--objects", filepath.Join(state, "objects")}
+	if exit, _, words := do(t, claim...); exit != exitOK {
+		t.Fatalf("exit %d, %s", exit, words)
+	}
+	for _, want := range []string{"already.\nBackups that are not in it and are forgotten now: 1.", "anew with"} {
+		save := backups.Backup{ID: "lost", Owner: "ada", CreatedAt: time.Now(), ExpiresAt: time.Now().Add(time.Hour)}
+		if err := withRecords(t, state, func(ctx context.Context, s *store.Store) error { return s.SaveBackup(ctx, save) }); err != nil {
+			t.Fatal(err)
+		}
+		exit, _, words := do(t, claim...)
+		if exit != exitOK || !strings.Contains(words, want) || !strings.Contains(words, "forgotten now: 1.") {
+			t.Errorf("exit %d, %s", exit, words)
+		}
+		if exit, _, words := do(t, claim...); exit != exitOK || !strings.Contains(words, "nothing to do") {
+			t.Errorf("again: exit %d, %s", exit, words)
+		}
+		if err := os.RemoveAll(filepath.Join(state, "objects")); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

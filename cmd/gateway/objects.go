@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sandgate/internal/audit"
+	"sandgate/internal/backups"
 	"sandgate/internal/objects"
 	"sandgate/internal/store"
 )
@@ -30,9 +31,10 @@ func (p *program) objectsCommand(stderr io.Writer) *cobra.Command {
 		Short: "Bind the database to the store that --objects names, which must be nobody's",
 		Long: `The database and its object store are bound to each other, so that a gateway whose
 disk is not mounted does not begin with an empty folder. When the objects are lost for
-good, this binds the database to the store that --objects names. Backups, logs and
-artifacts that are not in it are forgotten; should the former store turn up again, it
-belongs to this database no more. Stop the gateway before.`,
+good, this binds the database to the store that --objects names. Backups that are not
+in it are forgotten, also when it was the database's before; logs and artifacts of test
+runs are missing then. Should the former store turn up again, it belongs to this
+database no more. Stop the gateway before.`,
 		Args: noArguments,
 		RunE: p.with(func(cmd *cobra.Command, _ []row) error { return p.claim(cmd.Context(), stderr) }),
 	})
@@ -56,23 +58,48 @@ func claimAnew(ctx context.Context, cfg Config, records *store.Store, stderr io.
 		return err
 	}
 	defer kept.Close()
+	anew, err := claimAsTold(ctx, kept, records)
+	if err != nil {
+		return err
+	}
+	// Also where it was ours already: perhaps only its backups are lost, or this
+	// command was killed before.
+	forgotten, err := backups.New(backups.Options{Records: records, Retention: records, Objects: kept}).Forget(ctx)
+	if err != nil {
+		return fmt.Errorf("forget the backups that are not there: %w", err)
+	}
+	sayClaimed(stderr, cfg, anew, forgotten)
+	if !anew && forgotten == 0 {
+		return nil
+	}
+	return auditCommand(cfg, audit.Entry{Action: "objects claim"})
+}
+
+// claimAsTold says whether the database begins anew with a store; it does not where
+// the store is its own already.
+func claimAsTold(ctx context.Context, kept objectStore, records *store.Store) (anew bool, err error) {
 	_, err = readClaim(ctx, kept)
 	if err == nil { // it is ours already, or refused
-		err = claimObjects(ctx, kept, records)
-		if err == nil {
-			fmt.Fprintln(stderr, "The objects belong to this database already; there is nothing to do.")
-		}
-		return err
+		return false, claimObjects(ctx, kept, records)
 	}
 	if !errors.Is(err, objects.ErrNotExist) {
-		return err
+		return false, err
 	}
 	if err := records.Rename(ctx); err != nil { // or the former store would still be its own
-		return err
+		return false, err
 	}
-	if err := claimObjects(ctx, kept, records); err != nil {
-		return err
+	return true, claimObjects(ctx, kept, records)
+}
+
+func sayClaimed(stderr io.Writer, cfg Config, anew bool, forgotten int) {
+	switch {
+	case anew:
+		fmt.Fprintf(stderr, "The database begins anew with %s.\n", cfg.objects())
+	case forgotten == 0:
+		fmt.Fprintln(stderr, "The objects belong to this database already; there is nothing to do.")
+		return
+	default:
+		fmt.Fprintln(stderr, "The objects belong to this database already.")
 	}
-	fmt.Fprintf(stderr, "The database begins anew with %s.\n", cfg.objects())
-	return auditCommand(cfg, audit.Entry{Action: "objects claim"})
+	fmt.Fprintf(stderr, "Backups that are not in it and are forgotten now: %d.\n", forgotten)
 }

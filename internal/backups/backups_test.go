@@ -353,6 +353,31 @@ func TestReconcile_storeIsAway(t *testing.T) {
 	}
 }
 
+// Who says that the objects are gone is believed: of records without an object none
+// is kept, however young, and the others stay.
+func TestForget(t *testing.T) {
+	s := openShop(t)
+	s.write(adas, "file", "x")
+	saved, lost := s.create(adas, backups.Request{}), s.create(adas, backups.Request{})
+	if err := s.objects.Delete(t.Context(), "backups/"+lost.ID); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int{1, 0} {
+		if n, err := s.Forget(t.Context()); n != want || err != nil {
+			t.Errorf("%d were forgotten, want %d: %v", n, want, err)
+		}
+	}
+	if _, err := s.Get(t.Context(), "ada", lost.ID); !errors.Is(err, backups.ErrNotFound) {
+		t.Errorf("lost: %v", err)
+	}
+	if err := s.objects.Delete(t.Context(), "backups/"+saved.ID); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := s.Forget(t.Context()); n != 1 || err != nil {
+		t.Errorf("the last: %d, %v", n, err)
+	}
+}
+
 // An allowance is a quota of so many bytes.
 type allowance struct {
 	records *store.Store

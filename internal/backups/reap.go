@@ -3,6 +3,7 @@ package backups
 import (
 	"context"
 	"errors"
+	"iter"
 	"strings"
 	"time"
 
@@ -96,33 +97,78 @@ func (e *Engine) deleteOrphan(ctx context.Context, info objects.Info) error {
 	return e.opts.Objects.Delete(ctx, info.Key)
 }
 
-// errNoneThere keeps the records of a store that has lost everything: perhaps it is
-// another one than before, or its disk is not mounted. Were they forgotten, the next
-// start would take the objects for orphans.
-var errNoneThere = errors.New("the object store has no backup at all, though there are records of some: is --objects the place it was?")
+// errNoneThere keeps the records of a store that has lost everything but what marks
+// it: perhaps a folder was moved away, or a copy of the store did not come to its end.
+// Were they forgotten, the next start would take the objects for orphans. Who knows
+// better has them forgotten with Forget.
+var errNoneThere = errors.New("the object store has no backup at all, though there are records of some: " +
+	"put them back or, if they are gone for good, stop the gateway and have gateway objects claim forget them")
 
 // sweepRecords deletes records of backups that have no object.
 func (e *Engine) sweepRecords(ctx context.Context, kept map[string]bool) error {
-	began, last := time.Now(), ""
-	for {
-		records, err := e.opts.Retention.BackupsAfter(ctx, last, batch)
-		if err != nil {
+	old := time.Now().Add(-time.Hour) // what is younger may have come after the objects were listed
+	for b, err := range e.withoutObject(ctx, kept) {
+		switch {
+		case err != nil:
+			return err
+		case b.CreatedAt.After(old):
+			continue
+		case len(kept) == 0:
+			return errNoneThere
+		}
+		if err := e.forget(ctx, b); err != nil {
 			return err
 		}
-		for _, b := range records {
-			if last = b.ID; kept[b.ID] || b.CreatedAt.After(began.Add(-time.Hour)) {
-				continue // it is there, or came after the objects were listed
-			}
-			if len(kept) == 0 {
-				return errNoneThere
-			}
-			e.opts.Logger.Error("backup is forgotten, since its object is gone", "backup", b.ID)
-			if err := e.opts.Records.DeleteBackup(ctx, b.Owner, b.ID); err != nil {
-				return err
-			}
+	}
+	return nil
+}
+
+// Forget deletes every record whose object is not there, and says how many there
+// were: of those who say that the objects are gone no proof is asked. No backup may
+// be made meanwhile.
+func (e *Engine) Forget(ctx context.Context) (int, error) {
+	kept := make(map[string]bool)
+	for info, err := range e.opts.Objects.List(ctx, objectsPrefix) {
+		if err != nil {
+			return 0, err
 		}
-		if len(records) < batch {
-			return nil
+		kept[strings.TrimPrefix(info.Key, objectsPrefix)] = true
+	}
+	forgotten := 0
+	for b, err := range e.withoutObject(ctx, kept) {
+		if err == nil {
+			err = e.forget(ctx, b)
+		}
+		if err != nil {
+			return forgotten, err
+		}
+		forgotten++
+	}
+	return forgotten, nil
+}
+
+func (e *Engine) forget(ctx context.Context, b Backup) error {
+	e.opts.Logger.Error("backup is forgotten, since its object is gone", "backup", b.ID)
+	return e.opts.Records.DeleteBackup(ctx, b.Owner, b.ID)
+}
+
+// withoutObject gives the recorded backups that are not among those kept.
+func (e *Engine) withoutObject(ctx context.Context, kept map[string]bool) iter.Seq2[Backup, error] {
+	return func(yield func(Backup, error) bool) {
+		for last := ""; ; {
+			records, err := e.opts.Retention.BackupsAfter(ctx, last, batch)
+			if err != nil {
+				yield(Backup{}, err)
+				return
+			}
+			for _, b := range records {
+				if last = b.ID; !kept[b.ID] && !yield(b, nil) {
+					return
+				}
+			}
+			if len(records) < batch {
+				return
+			}
 		}
 	}
 }
