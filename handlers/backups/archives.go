@@ -21,7 +21,10 @@ func (h *Handler) Download(c echo.Context) error {
 		return err
 	}
 	kind, extension := wire.ContentTypeZstd, ".tar.zst"
-	o := sandboxclient.ArchiveOptions{Excludes: httpapi.QueryAll(c, "exclude"), Gitignore: httpapi.Flag(c, "useGitignore")}
+	o := sandboxclient.ArchiveOptions{Excludes: httpapi.QueryAll(c, "exclude")}
+	if o.Gitignore, err = httpapi.QueryBool(c, "useGitignore"); err != nil {
+		return err
+	}
 	switch format, _ := httpapi.Query(c, "format"); format {
 	case "", "tar.zst":
 	case "tar":

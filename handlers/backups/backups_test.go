@@ -254,6 +254,8 @@ func TestUpload(t *testing.T) {
 	}
 	_, err = serve(f, http.MethodGet, "/v1/archives?app=files&format=zip", "")
 	wantCode(t, err, sandboxclient.CodeInvalid, "format")
+	_, err = serve(f, http.MethodGet, "/v1/archives?app=files&useGitignore=x", "")
+	wantCode(t, err, sandboxclient.CodeInvalid, "useGitignore is true or false")
 	_, err = serve(f, http.MethodGet, "/v1/archives?app=files&dir=missing", "")
 	wantCode(t, err, sandboxclient.CodeNotFound, "")
 }

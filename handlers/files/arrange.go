@@ -33,7 +33,11 @@ func (h *Handler) Post(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := sandbox.Rename(ctx, from, path, httpapi.Flag(c, "replace")); err != nil {
+	replace, err := httpapi.QueryBool(c, "replace")
+	if err != nil {
+		return err
+	}
+	if _, err := sandbox.Rename(ctx, from, path, replace); err != nil {
 		return err
 	}
 	return httpapi.JSON(c, http.StatusOK, made{Saved: path})

@@ -204,7 +204,7 @@ func TestPut_errors(t *testing.T) {
 }
 
 func TestDelete(t *testing.T) {
-	for query, want := range map[string]bool{"path=d": false, "path=d&recursive=true": true, "path=d&recursive=false": false} {
+	for query, want := range map[string]bool{"path=d": false, "path=d&recursive=true": true, "path=d&recursive=false": false, "path=d&recursive": true} {
 		s := fake{remove: func(_ string, recursive bool) error {
 			if recursive != want {
 				t.Errorf("%s: recursive is %v", query, recursive)
@@ -212,6 +212,17 @@ func TestDelete(t *testing.T) {
 			return sandboxclient.Errorf(sandboxclient.CodeConflict, "not empty")
 		}}
 		if _, err := ask(t, s, "DELETE", query, ""); sandboxclient.CodeOf(err) != sandboxclient.CodeConflict {
+			t.Errorf("%s: %v", query, err)
+		}
+	}
+}
+
+// A switch that says neither true nor false is not taken for one that is off.
+func TestSwitches_refuseWhatTheyDoNotUnderstand(t *testing.T) {
+	for query, method := range map[string]string{
+		"path=d&recursive=maybe": "DELETE", "path=d&recursive=": "DELETE", "path=b&from=a&replace=maybe": "POST", "path=a&download=maybe": "GET",
+	} {
+		if _, err := ask(t, holds("x"), method, query, ""); sandboxclient.CodeOf(err) != sandboxclient.CodeInvalid {
 			t.Errorf("%s: %v", query, err)
 		}
 	}

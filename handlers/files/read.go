@@ -134,7 +134,11 @@ func describe(c echo.Context, sandbox Sandbox, name string, file *sandboxclient.
 	if file.Size >= 0 {
 		header.Set("Content-Length", strconv.FormatInt(file.Size, 10))
 	}
-	if httpapi.Flag(c, "download") {
+	download, err := httpapi.QueryBool(c, "download")
+	if err != nil {
+		return nil, err
+	}
+	if download {
 		header.Set("Content-Disposition", attachment(path.Base(name)))
 	}
 	return body, nil

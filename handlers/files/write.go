@@ -56,7 +56,11 @@ func (h *Handler) Delete(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := sandbox.RemoveFile(c.Request().Context(), path, httpapi.Flag(c, "recursive")); err != nil {
+	recursive, err := httpapi.QueryBool(c, "recursive")
+	if err != nil {
+		return err
+	}
+	if err := sandbox.RemoveFile(c.Request().Context(), path, recursive); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)

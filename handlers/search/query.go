@@ -37,11 +37,14 @@ type query struct {
 // question reads a query from a request.
 func question(c echo.Context) (query, error) {
 	q := query{
-		fixed:      httpapi.Flag(c, "fixed"),
-		ignoreCase: httpapi.Flag(c, "ignoreCase"),
-		word:       httpapi.Flag(c, "word"),
-		include:    httpapi.QueryAll(c, "include"),
-		exclude:    httpapi.QueryAll(c, "exclude"),
+		include: httpapi.QueryAll(c, "include"),
+		exclude: httpapi.QueryAll(c, "exclude"),
+	}
+	var err error
+	for name, on := range map[string]*bool{"fixed": &q.fixed, "ignoreCase": &q.ignoreCase, "word": &q.word} {
+		if *on, err = httpapi.QueryBool(c, name); err != nil {
+			return query{}, err
+		}
 	}
 	q.term, _ = httpapi.Query(c, "q")
 	if err := checkTerm(q.term); err != nil {
@@ -57,7 +60,6 @@ func question(c echo.Context) (query, error) {
 	if q.path, inside = sandboxclient.ResolveWorkspacePath(path); !inside {
 		return query{}, invalid("Paths must stay inside /workspace")
 	}
-	var err error
 	if q.context, err = httpapi.QueryNumber(c, "context", 0, maxContext, 0); err != nil {
 		return query{}, err
 	}

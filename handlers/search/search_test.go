@@ -144,6 +144,9 @@ func TestSearch_refuses(t *testing.T) {
 		"glob, NUL":         "q=x&exclude=a%00",
 		"glob, not UTF-8":   "q=x&exclude=%ff",
 		"glob, long":        "q=x&include=" + strings.Repeat("x", maxGlob+1),
+		"switch, fixed":     "q=x&fixed=maybe",
+		"switch, case":      "q=x&ignoreCase=yes",
+		"switch, empty":     "q=x&word=",
 		"globs, many":       "q=x" + strings.Repeat("&include=x", maxGlobs+1),
 	} {
 		if w, err := ask(t, fake(nil), query, ""); sandboxclient.CodeOf(err) != sandboxclient.CodeInvalid || w.Body.Len() > 0 {

@@ -99,6 +99,23 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
+// What is neither on nor off is refused: an empty variable must not remove files.
+func TestQueryBool(t *testing.T) {
+	for query, want := range map[string]bool{
+		"": false, "g": false, "f": true, "g&f&h": true, "f=1": true, "f=true": true, "f=True": true, "f=0": false, "f=false": false,
+	} {
+		if got, err := QueryBool(asked(query), "f"); err != nil || got != want {
+			t.Errorf("%q: %v, %v", query, got, err)
+		}
+	}
+	for _, query := range []string{"f=", "f=yes", "f=maybe", "f=+", "f=%00"} {
+		_, err := QueryBool(asked(query), "f")
+		if sandboxclient.CodeOf(err) != sandboxclient.CodeInvalid || !strings.Contains(err.Error(), "f is true or false") {
+			t.Errorf("%q: %v", query, err)
+		}
+	}
+}
+
 func TestFlag(t *testing.T) {
 	for query, want := range map[string]bool{
 		"": false, "f": true, "f=": true, "f=1": true, "f=true": true, "f=0": false, "f=false": false, "f=yes": false, "g": false,

@@ -22,11 +22,15 @@ func Query(c echo.Context, name string) (string, bool) {
 	return "", false
 }
 
-// QueryBool reads a switch from the query; it is off when it is not there.
+// QueryBool reads a switch from the query; it is off when it is not there. Its name
+// alone is on, but ?name= is what a script makes of a variable that is empty.
 func QueryBool(c echo.Context, name string) (bool, error) {
 	text, ok := Query(c, name)
 	if !ok {
 		return false, nil
+	}
+	if text == "" && slices.Contains(strings.Split(c.Request().URL.RawQuery, "&"), name) {
+		return true, nil
 	}
 	on, err := strconv.ParseBool(text)
 	if err != nil {
