@@ -21,9 +21,9 @@ type state struct {
 	Language       string     `json:"language"`
 	State          string     `json:"state"` // none, starting, idle, busy, dead or hibernated
 	Engine         string     `json:"engine,omitempty"`
-	ExecutionCount int        `json:"executionCount"`
-	Queued         int        `json:"queued"`     // cells that wait for their turn
-	Generation     int        `json:"generation"` // kernels this notebook ever had
+	ExecutionCount *int       `json:"executionCount,omitempty"` // only its kernel knows
+	Queued         int        `json:"queued"`                   // cells that wait for their turn
+	Generation     int        `json:"generation"`               // kernels this notebook ever had
 	CreatedAt      *time.Time `json:"createdAt,omitempty"`
 	LastUsed       *time.Time `json:"lastUsed,omitempty"`
 	Died           string     `json:"died,omitempty"` // why the last kernel ended
@@ -64,7 +64,7 @@ func (h *Handler) State(c echo.Context) error {
 func (s *state) describe(kernel sandboxclient.CodeContext) {
 	s.State = kernel.State
 	s.Engine = kernel.Engine
-	s.ExecutionCount = kernel.ExecutionCount
+	s.ExecutionCount = &kernel.ExecutionCount
 	s.Queued = kernel.Queued
 	s.CreatedAt = &kernel.CreatedAt
 	s.LastUsed = &kernel.LastUsed

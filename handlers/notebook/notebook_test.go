@@ -180,8 +180,17 @@ func TestRun_errors(t *testing.T) {
 func TestState_none(t *testing.T) {
 	other := sandboxclient.CodeContext{ID: "default-bash", State: "idle"}
 	w, err := ask(newRoom(fake{contexts: []sandboxclient.CodeContext{other}}).State, "notebook=n", "")
-	want := `{"notebook":"n","language":"python","state":"none","executionCount":0,"queued":0,"generation":4}` + "\n"
+	want := `{"notebook":"n","language":"python","state":"none","queued":0,"generation":4}` + "\n"
 	if err != nil || w.Body.String() != want {
+		t.Errorf("%s, %v", w.Body, err)
+	}
+}
+
+// A kernel that has run no cell yet says so; only without one is it not known.
+func TestState_idleFromItsStart(t *testing.T) {
+	kernel := sandboxclient.CodeContext{ID: "default-python", State: "idle"}
+	w, err := ask(newRoom(fake{contexts: []sandboxclient.CodeContext{kernel}}).State, "", "")
+	if err != nil || !strings.Contains(w.Body.String(), `"executionCount":0`) {
 		t.Errorf("%s, %v", w.Body, err)
 	}
 }
