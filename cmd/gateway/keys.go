@@ -25,7 +25,7 @@ func (p *program) keysCommand(stdout, stderr io.Writer) *cobra.Command {
 	keys := &cobra.Command{
 		Use:         "keys",
 		Short:       "Make, list and revoke the keys that --auth keys asks for",
-		Annotations: map[string]string{needs: "--state-dir and --database say\nwhere the keys are"},
+		Annotations: map[string]string{needs: "--state-dir and --database say\nwhere the keys are, and --audit-log where it is noted who made them"},
 		Long: `Keys say who a request comes from: Authorization: Bearer sg_…
 
 They are made and revoked in the database of the gateway, which may run
@@ -86,6 +86,7 @@ func (p *program) createKey(ctx context.Context, key identity.Key, stdout, stder
 	fmt.Fprintln(stdout, token.Reveal())
 	fmt.Fprintf(stderr, "This is key %s of %s, for the gateway on %s. It is shown this once: keep it now.\n", key.ID, key.Owner, p.config.StateDir)
 	p.remark(stderr, key)
+	p.remarkOnAudit(stderr)
 	return auditCommand(p.config, audit.Entry{Owner: key.Owner, Key: key.ID, Action: "keys create"})
 }
 
@@ -100,6 +101,14 @@ func (p *program) remark(stderr io.Writer, key identity.Key) {
 	classes, _ := quota.Parse(p.config.Quotas)
 	if _, ok := classes[key.Class]; !ok && key.Class != "" && key.Class != quota.Default {
 		fmt.Fprintf(stderr, "This command was told of no --quota for the class %s; where the gateway was not either, it is like default.\n", key.Class)
+	}
+}
+
+// remarkOnAudit says that this command writes the audit log itself: the gateway does
+// not see what it does.
+func (p *program) remarkOnAudit(stderr io.Writer) {
+	if p.config.AuditLog == "" {
+		fmt.Fprintln(stderr, "No audit log has this: if the gateway writes one, tell this command the same --audit-log.")
 	}
 }
 
@@ -133,6 +142,7 @@ func (p *program) revokeKey(ctx context.Context, id string, stderr io.Writer) er
 		return err
 	}
 	fmt.Fprintf(stderr, "Key %s is refused from now on.\n", id)
+	p.remarkOnAudit(stderr)
 	return auditCommand(p.config, audit.Entry{Key: id, Action: "keys revoke"})
 }
 

@@ -58,6 +58,26 @@ func TestKeys_thatReachNothing(t *testing.T) {
 	}
 }
 
+// What no audit log will have is remarked on, and what one has is not.
+func TestKeys_withoutAuditLog(t *testing.T) {
+	dir := t.TempDir()
+	log := []string{"--audit-log", filepath.Join(dir, "audit.log")}
+	for _, more := range [][]string{nil, log} {
+		want := more == nil
+		exit, out, words := do(t, append([]string{"keys", "create", "--state-dir", dir, "--owner", "alice"}, more...)...)
+		if exit != exitOK || strings.Contains(words, "No audit log") != want {
+			t.Errorf("exit %d, %s", exit, words)
+		}
+		exit, _, words = do(t, append([]string{"keys", "revoke", strings.TrimSpace(out), "--state-dir", dir}, more...)...)
+		if exit != exitOK || strings.Contains(words, "No audit log") != want {
+			t.Errorf("exit %d, %s", exit, words)
+		}
+	}
+	if _, help, _ := do(t, "keys", "revoke", "--help"); !strings.Contains(help, "--audit-log") {
+		t.Error(help)
+	}
+}
+
 // noSecretIn reads everything that lies in the state directory.
 func noSecretIn(t *testing.T, dir string, token identity.Token) {
 	t.Helper()
