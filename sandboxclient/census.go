@@ -62,7 +62,7 @@ func (c *census) admit(id ID, ref Ref) (isNew bool, err error) {
 		return false, nil
 	}
 	if len(c.existing) >= c.maxExisting {
-		return false, full(time.Minute, "This gateway keeps %d sandboxes already, the most it may: remove one that is not needed any more, DELETE /notebook?notebook=NAME&files=true say", c.maxExisting)
+		return false, full(time.Minute, "This gateway keeps %d sandboxes already, the most it may: remove one that is not needed any more, for example with DELETE /notebook?notebook=NAME&files=true", c.maxExisting)
 	}
 	if err := c.withinShare(ref, share); err != nil {
 		return false, err

@@ -37,11 +37,11 @@ func (c *census) withinShare(ref Ref, share Share) error {
 	}
 	if share.Existing > 0 && count >= share.Existing {
 		share.refused("sandboxes")
-		return full(time.Minute, "You have as many sandboxes as you may, %d: remove one that is not needed any more, DELETE /notebook?notebook=NAME&files=true say", count)
+		return full(time.Minute, "You have as many sandboxes as you may, %d: remove one that is not needed any more, for example with DELETE /notebook?notebook=NAME&files=true", count)
 	}
 	if share.DiskBytes > 0 && disk > share.DiskBytes {
 		share.refused("disk")
-		return Errorf(CodeNoSpace, "One more workspace could make yours larger than the %d MiB that you may fill: remove a sandbox that is not needed any more, DELETE /notebook?notebook=NAME&files=true say", share.DiskBytes>>20)
+		return Errorf(CodeNoSpace, "One more workspace could make yours larger than the %d MiB that you may fill: remove a sandbox that is not needed any more, for example with DELETE /notebook?notebook=NAME&files=true", share.DiskBytes>>20)
 	}
 	return nil
 }

@@ -153,7 +153,7 @@ func (b *Book) Begin(owner string) (end func(), err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if has := b.executions[owner]; limits.Executions > 0 && has >= limits.Executions {
-		return nil, b.refuse(b.account(owner), "executions", time.Second, "As many runs and cells of yours are at work already as may be, %d", has)
+		return nil, b.refuse(b.account(owner), "executions", time.Second, "As many runs and cells of yours are at work already as may be, %d: wait for one to end, or cancel one", has)
 	}
 	b.executions[owner]++
 	return sync.OnceFunc(func() { b.end(owner) }), nil
@@ -173,7 +173,7 @@ func (b *Book) Runs(owner string, has int) error {
 	if limits, _ := b.limits(owner); limits.Runs == 0 || has < limits.Runs {
 		return nil
 	}
-	return b.refuse(b.account(owner), "runs", 5*time.Second, "As many test runs of yours have not ended as may be, %d", has)
+	return b.refuse(b.account(owner), "runs", 5*time.Second, "As many test runs of yours have not ended as may be, %d: wait for one to end, or cancel one", has)
 }
 
 // ObjectRoom is how many bytes more an owner may keep who keeps that many in

@@ -177,7 +177,7 @@ func TestBegin(t *testing.T) {
 	if _, err := b.Begin("alice"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Begin("alice"); sandboxclient.CodeOf(err) != sandboxclient.CodeExhausted {
+	if _, err := b.Begin("alice"); sandboxclient.CodeOf(err) != sandboxclient.CodeExhausted || !strings.Contains(err.Error(), "2: wait for one") {
 		t.Error(err)
 	}
 	if _, err := b.Begin("bob"); err != nil {
