@@ -25,6 +25,7 @@ func check(c Config) problems {
 	if c.Rootfs != "" && !filepath.IsAbs(c.Rootfs) {
 		wrong.addf("rootfs: %q is no absolute path", c.Rootfs)
 	}
+	checkObjects(&wrong, c.Objects)
 	checkIdentity(&wrong, c)
 	checkEgress(&wrong, c)
 	checkNumbers(&wrong, c)

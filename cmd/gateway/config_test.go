@@ -152,6 +152,16 @@ func TestCheck(t *testing.T) {
 		"driver":          {func(c *Config) { c.Driver = "docker" }, `driver: "docker" is none of: local`},
 		"relative state":  {func(c *Config) { c.StateDir = "state" }, `state-dir: "state" is no absolute path`},
 		"relative rootfs": {func(c *Config) { c.Rootfs = "image" }, `rootfs: "image" is no absolute path`},
+		"S3":              {func(c *Config) { c.Objects = "s3://bucket/prefix?endpoint=http://127.0.0.1:1" }, ""},
+		"relative store":  {func(c *Config) { c.Objects = "objects" }, "objects: must be an absolute path, or s3://BUCKET/PREFIX"},
+		"a server":        {func(c *Config) { c.Objects = "http://x/bucket" }, "objects: must be an absolute path, or s3://BUCKET/PREFIX"},
+		"no bucket":       {func(c *Config) { c.Objects = "s3://" }, "objects: the address names no bucket"},
+		"credentials":     {func(c *Config) { c.Objects = "s3://a:b@bucket" }, "objects: credentials do not belong into the address"},
+		"relative audit":  {func(c *Config) { c.AuditLog = "audit.log" }, `audit-log: "audit.log" is no absolute path`},
+		"audit nowhere":   {func(c *Config) { c.AuditLog = "/nonexistent/audit.log" }, "audit-log: there is no directory /nonexistent"},
+		"audit in a file": {func(c *Config) { c.AuditLog = "/dev/null/audit.log" }, "audit-log: /dev/null is no directory"},
+		"audit in state":  {func(c *Config) { c.StateDir, c.AuditLog = "/nonexistent/state", "/nonexistent/state/audit.log" }, ""},
+		"audit above":     {func(c *Config) { c.StateDir, c.AuditLog = "/nonexistent/state/", "/nonexistent/audit.log" }, ""},
 		"memory":          {func(c *Config) { c.Memory = 1 << 20 }, "memory: must be at least 64MiB"},
 		"no CPU":          {func(c *Config) { c.CPUs = 0 }, "cpus: must be at least 0.01"},
 		"CPUs for ever":   {func(c *Config) { c.CPUs = math.Inf(1) }, "cpus: must be at most 65536"},
@@ -170,6 +180,36 @@ func TestCheck(t *testing.T) {
 		if tc.want == "" && len(wrong) > 0 || tc.want != "" && (len(wrong) != 1 || !strings.Contains(wrong[0], tc.want)) {
 			t.Errorf("%s: %q, want %q", name, []string(wrong), tc.want)
 		}
+	}
+}
+
+// Credentials are asked for where they are used, and not of who lists keys.
+func TestCheckCredentials(t *testing.T) {
+	c := defaults()
+	t.Setenv("AWS_ACCESS_KEY_ID", "")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
+	if err := checkCredentials(c); err != nil {
+		t.Errorf("a directory: %v", err)
+	}
+	c.Objects = "s3://bucket"
+	if err := checkCredentials(c); err == nil || len(check(c)) != 0 {
+		t.Errorf("without: %v, %v", err, check(c))
+	}
+	if warned := there(hazards(c, 0)); len(warned) != 1 {
+		t.Errorf("doctor: %v", warned)
+	}
+	t.Setenv("AWS_ACCESS_KEY_ID", "id")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
+	if err := checkCredentials(c); err != nil {
+		t.Errorf("with: %v", err)
+	}
+}
+
+// What config is asked for it refuses as serving does, and it repeats no secret.
+func TestConfig_wrongObjects(t *testing.T) {
+	exit, out, words := do(t, "config", "--objects", "https://id:secret@s3.example.org/bucket", "--cpus", "0")
+	if exit != exitUsage || out != "" || !strings.Contains(words, "objects: ") || !strings.Contains(words, "cpus: ") || strings.Contains(words, "secret") {
+		t.Errorf("exit %d\n%s\n%s", exit, out, words)
 	}
 }
 

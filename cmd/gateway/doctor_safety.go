@@ -39,6 +39,7 @@ func hazards(cfg Config, keys int) []hazard {
 		{asks && cfg.AllowUnprovenIsolation, "with --allow-unproven-isolation nothing shows that owners are kept apart"},
 		{asks && len(cfg.Quotas) == 0, "one owner may take all that the gateway has: --quota bounds each"},
 		{asks && cfg.AuditLog == "", "nobody can tell later who did what: --audit-log writes it down"},
+		{checkCredentials(cfg) != nil, "this environment has no credentials for --objects: a gateway needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"},
 	}
 }
 

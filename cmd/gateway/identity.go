@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -29,9 +28,7 @@ func checkIdentity(wrong *problems, c Config) {
 	if _, err := quota.Parse(c.Quotas); err != nil {
 		wrong.addf("quota: %v", err)
 	}
-	if c.AuditLog != "" && !filepath.IsAbs(c.AuditLog) {
-		wrong.addf("audit-log: %q is no absolute path", c.AuditLog)
-	}
+	checkAuditLog(wrong, c)
 }
 
 // newQuotas makes the book of what owners may have. The settings were checked.

@@ -36,7 +36,7 @@ const (
 // serve runs the gateway until a signal, or the end of ctx, stops it. What it
 // acquires is given back in reverse order, which is the order of the stop.
 func serve(ctx context.Context, cfg Config, stdout, stderr io.Writer) (err error) {
-	if err := checkRights(cfg); err != nil {
+	if err := errors.Join(checkRights(cfg), checkCredentials(cfg)); err != nil {
 		return err
 	}
 	// The first signal stops the gateway in order, the second at once.
