@@ -25,9 +25,7 @@ const (
 // checkIdentity finds what is wrong with who is served and how much they get.
 func checkIdentity(wrong *problems, c Config) {
 	checkChoice(wrong, "auth", c.Auth, authNone, authKeys)
-	if _, err := quota.Parse(c.Quotas); err != nil {
-		wrong.addf("quota: %v", err)
-	}
+	checkQuotas(wrong, c)
 	checkAuditLog(wrong, c)
 }
 
