@@ -2,10 +2,8 @@ package backups
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
-	"io"
-	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -24,13 +22,13 @@ type order struct {
 
 // orderBody is an order as it comes.
 type orderBody struct {
-	App          string          `json:"app"`
-	Name         string          `json:"name"`
-	Dir          string          `json:"dir"`
-	Label        string          `json:"label"`
-	TTL          json.RawMessage `json:"ttl"`
-	Excludes     []string        `json:"excludes"`
-	UseGitignore bool            `json:"useGitignore"`
+	App          string           `json:"app"`
+	Name         string           `json:"name"`
+	Dir          string           `json:"dir"`
+	Label        string           `json:"label"`
+	TTL          httpapi.Duration `json:"ttl"`
+	Excludes     []string         `json:"excludes"`
+	UseGitignore bool             `json:"useGitignore"`
 }
 
 func readOrder(c echo.Context) (order, error) {
@@ -38,14 +36,9 @@ func readOrder(c echo.Context) (order, error) {
 	if err := readJSON(c, &body); err != nil {
 		return order{}, err
 	}
-	o := order{app: body.App, name: body.Name, request: backups.Request{
-		Dir: body.Dir, Label: body.Label, Excludes: body.Excludes, Gitignore: body.UseGitignore,
-	}}
-	var ok bool
-	if o.request.TTL, ok = httpapi.DecodeDuration(body.TTL); !ok {
-		return order{}, invalid("ttl is a duration above 0 and below a year: seconds such as 3600, or \"3d\"")
-	}
-	return o, nil
+	return order{app: body.App, name: body.Name, request: backups.Request{
+		Dir: body.Dir, Label: body.Label, TTL: time.Duration(body.TTL), Excludes: body.Excludes, Gitignore: body.UseGitignore,
+	}}, nil
 }
 
 // A target is a body of POST /v1/backups/{id}/restore: what is left out is the
@@ -78,7 +71,7 @@ func readTarget(c echo.Context) (target, error) {
 
 var errNoBody = invalid(`The body is JSON that names an app: {"app": "files"}`)
 
-// readJSON reads a body that is one JSON object with no field that is not known.
+// readJSON reads a body that is one JSON object.
 func readJSON(c echo.Context, into any) error {
 	body, err := httpapi.ReadBody(c, maxBody)
 	if err != nil {
@@ -88,13 +81,5 @@ func readJSON(c echo.Context, into any) error {
 	if len(body) == 0 {
 		return errNoBody
 	}
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(into); err != nil {
-		return invalid("The body is not the JSON that is expected: %s", strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return invalid("The body is more than one JSON object")
-	}
-	return nil
+	return httpapi.DecodeJSON(body, into)
 }

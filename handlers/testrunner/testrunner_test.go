@@ -114,8 +114,8 @@ func TestStart_refusesWhatItDoesNotUnderstand(t *testing.T) {
 	for body, words := range map[string]string{
 		"":                                     "The body is the address",
 		" \n":                                  "The body is the address",
-		"{":                                    "begins like JSON",
-		`{"repository":"x"} y`:                 "begins like JSON",
+		"{":                                    "not one JSON object",
+		`{"repository":"x"} y`:                 "not one JSON object",
 		`{"repository":"x","Ref":"y","cmd":1}`: "no field Ref, cmd",
 		`{"repository":1}`:                     "repository is not text",
 		`{"env":{"A":1}}`:                      "env is not an object of texts",
@@ -123,6 +123,7 @@ func TestStart_refusesWhatItDoesNotUnderstand(t *testing.T) {
 		`{"timeout":0}`:                        "timeout is not a duration",
 		`{"timeout":"soon"}`:                   "timeout is not a duration",
 		`{"onDisconnect":"perhaps"}`:           "onDisconnect is not cancel or continue",
+		`{"backup":{"ttl":"2y"}}`:              "backup.ttl is not a duration",
 		`{"lfs":"yes"}`:                        "lfs is not true or false",
 		strings.Repeat("x", maxBody+1):         "larger",
 	} {

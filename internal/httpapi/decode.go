@@ -1,30 +1,113 @@
 package httpapi
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
 
 	"sandgate/sandboxclient"
 )
 
-// DecodeJSON reads a body that is one JSON value and has no field that is not
-// known: one that is misspelt must not be ignored.
+// DecodeJSON reads a body that is one JSON object into a struct whose fields have
+// names in JSON. A field that is not known is refused: one that is misspelt must
+// not be ignored. What is wrong is told in words that are not Go's.
 func DecodeJSON(body []byte, into any) error {
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.DisallowUnknownFields()
-	err := decoder.Decode(into)
-	if errors.Is(err, io.EOF) {
-		err = errors.New("it is empty")
+	err := decodeFields(body, "", reflect.ValueOf(into).Elem())
+	if errors.Is(err, errNoObject) {
+		return sandboxclient.Errorf(sandboxclient.CodeInvalid, "The body is not one JSON object, with fields of %s%s",
+			strings.Join(fieldNames("", reflect.TypeOf(into).Elem()), ", "), whereWrong(body))
 	}
-	if err != nil {
-		return sandboxclient.Errorf(sandboxclient.CodeInvalid,
-			"The body is not the JSON that is expected: %s", strings.TrimPrefix(err.Error(), "json: "))
+	return err
+}
+
+// whereWrong says where a body stops being JSON, if it begins as such.
+func whereWrong(body []byte) string {
+	var value any
+	e, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(body, &value))
+	if !ok || e.Offset < 2 {
+		return ""
 	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return sandboxclient.Errorf(sandboxclient.CodeInvalid, "The body is more than one JSON value")
+	return fmt.Sprintf("; it goes wrong at byte %d", e.Offset)
+}
+
+// errNoObject means that a value is not one object of JSON.
+var errNoObject = errors.New("no object")
+
+// decodeFields reads an object into a struct; prefix is where in the body it is.
+func decodeFields(data []byte, prefix string, into reflect.Value) error {
+	var given map[string]json.RawMessage
+	if json.Unmarshal(data, &given) != nil {
+		return errNoObject
 	}
-	return nil
+	known := fieldNames(prefix, into.Type())
+	for i, name := range known {
+		value, ok := given[strings.TrimPrefix(name, prefix)]
+		if !ok {
+			continue
+		}
+		delete(given, strings.TrimPrefix(name, prefix))
+		if err := decodeField(value, name, into.Field(i)); err != nil {
+			return err
+		}
+	}
+	if len(given) == 0 {
+		return nil
+	}
+	return sandboxclient.Errorf(sandboxclient.CodeInvalid, "There is no field %.200s; there are %s",
+		prefix+strings.Join(slices.Sorted(maps.Keys(given)), ", "+prefix), strings.Join(known, ", "))
+}
+
+// fieldNames gives the names of a struct's fields in the body, in their order.
+func fieldNames(prefix string, t reflect.Type) []string {
+	var names []string
+	for field := range t.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		names = append(names, prefix+name)
+	}
+	return names
+}
+
+// decodeField reads the value of one field; null is as if it were not there.
+func decodeField(value json.RawMessage, name string, into reflect.Value) error {
+	var err error
+	if t := into.Type(); isObject(t) && string(value) != "null" {
+		into.Set(reflect.New(t.Elem()))
+		err = decodeFields(value, name+".", into.Elem())
+	} else if json.Unmarshal(value, into.Addr().Interface()) != nil {
+		err = errNoObject
+	}
+	if errors.Is(err, errNoObject) {
+		return sandboxclient.Errorf(sandboxclient.CodeInvalid, "%s is not %s", name, wanted(into.Type()))
+	}
+	return err
+}
+
+func isObject(t reflect.Type) bool {
+	return t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct
+}
+
+// wanted says what a field should have been.
+func wanted(t reflect.Type) string {
+	if t == reflect.TypeFor[Duration]() {
+		return durationWords
+	}
+	if isObject(t) {
+		return "an object with fields of " + strings.Join(fieldNames("", t.Elem()), ", ")
+	}
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice:
+		return "a list of texts"
+	case reflect.Map:
+		return "an object of texts"
+	}
+	return "text"
 }

@@ -1,7 +1,7 @@
 package httpapi
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -16,6 +16,9 @@ import (
 // longestDuration is more than any limit of ours, and far from overflowing.
 const longestDuration = 366 * 24 * time.Hour
 
+// durationWords say what ParseDuration takes.
+const durationWords = "a duration above 0 and of at most a year: seconds such as 2 or 0.5, or 1500ms, 2m, 3d"
+
 // QueryDuration reads a duration from the query, as ParseDuration does. It is 0
 // when the parameter is not there.
 func QueryDuration(c echo.Context, name string) (time.Duration, error) {
@@ -26,13 +29,13 @@ func QueryDuration(c echo.Context, name string) (time.Duration, error) {
 	d, ok := ParseDuration(text)
 	if !ok {
 		return 0, sandboxclient.Errorf(sandboxclient.CodeInvalid,
-			"%s is a duration above 0 and below a year: seconds such as 2 or 0.5, or 1500ms, 2m", name)
+			"%s is not %s", name, durationWords)
 	}
 	return d, nil
 }
 
 // ParseDuration reads seconds (2, 0.5), or what ParseDays reads; it is false for
-// what is neither, not above 0, or a year and more.
+// what is neither, not above 0, or more than a year.
 func ParseDuration(text string) (time.Duration, bool) {
 	d, err := ParseDays(text)
 	if err != nil {
@@ -45,14 +48,22 @@ func ParseDuration(text string) (time.Duration, bool) {
 	return d, d > 0 && d <= longestDuration
 }
 
-// DecodeDuration reads from JSON what ParseDuration does, as a number of seconds or
-// as text. It is 0 for nothing and null.
-func DecodeDuration(value json.RawMessage) (time.Duration, bool) {
+// A Duration is read from JSON as ParseDuration reads it, from a number of seconds or
+// from text. It is 0 for null and a text that is empty.
+type Duration time.Duration
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (d *Duration) UnmarshalJSON(value []byte) error {
 	text := strings.Trim(string(value), `"`)
 	if text == "" || text == "null" {
-		return 0, true
+		return nil
 	}
-	return ParseDuration(text)
+	read, ok := ParseDuration(text)
+	if !ok {
+		return errors.New("no duration")
+	}
+	*d = Duration(read)
+	return nil
 }
 
 // ParseDays reads a Go duration (1500ms, 36h) that may begin with a whole number
