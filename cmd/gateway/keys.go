@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -134,8 +136,12 @@ func identifierIn(text string) string {
 }
 
 func (p *program) revokeKey(ctx context.Context, id string, stderr io.Writer) error {
-	err := p.withStore(ctx, func(s *store.Store) error { return s.RevokeKey(ctx, id, time.Now()) })
-	if e, ok := errors.AsType[*sandboxclient.Error](err); ok && e.Code == sandboxclient.CodeNotFound {
+	there := false
+	err := p.withExistingStore(ctx, func(s *store.Store) error {
+		there = true
+		return s.RevokeKey(ctx, id, time.Now())
+	})
+	if err == nil && !there || err != nil && sandboxclient.CodeOf(err) == sandboxclient.CodeNotFound {
 		return errors.New("there is no such key; gateway keys list lists them")
 	}
 	if err != nil {
@@ -154,7 +160,7 @@ func (p *program) listKeysCommand(stdout, stderr io.Writer) *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "a line of JSON for each")
 	cmd.RunE = p.with(func(cmd *cobra.Command, _ []row) error {
 		var keys []identity.Key
-		err := p.withStore(cmd.Context(), func(s *store.Store) (err error) {
+		err := p.withExistingStore(cmd.Context(), func(s *store.Store) (err error) {
 			keys, err = s.ListKeys(cmd.Context(), owner)
 			return err
 		})
@@ -162,12 +168,41 @@ func (p *program) listKeysCommand(stdout, stderr io.Writer) *cobra.Command {
 			return err
 		}
 		if len(keys) == 0 {
-			fmt.Fprintf(stderr, "There are no keys in %s.\n", p.config.StateDir)
+			fmt.Fprintf(stderr, "There are no keys%s in %s.\n", ofOwner(owner), p.config.StateDir)
 			return nil
 		}
 		return printKeys(stdout, keys, asJSON)
 	})
 	return cmd
+}
+
+func ofOwner(owner string) string {
+	if owner == "" {
+		return ""
+	}
+	return " of " + owner
+}
+
+// withExistingStore is withStore for who makes nothing: where there is no database
+// yet there is no work, and where it cannot be it is the setting that is wrong.
+func (p *program) withExistingStore(ctx context.Context, work func(*store.Store) error) error {
+	if isThere(p.config.database()) {
+		return p.withStore(ctx, work)
+	}
+	if p.config.Database != "" {
+		return fmt.Errorf("there is no database %s: correct --database", p.config.Database)
+	}
+	if !isThere(p.config.StateDir) {
+		return fmt.Errorf("there is no state directory %s: correct --state-dir", p.config.StateDir)
+	}
+	return nil
+}
+
+// isThere says whether there may be a file: what cannot be looked at is for who opens
+// it to tell.
+func isThere(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // withStore opens the database, which another gateway may have open as well.

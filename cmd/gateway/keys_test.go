@@ -47,6 +47,30 @@ func TestKeys(t *testing.T) {
 	noSecretIn(t, dir, token)
 }
 
+// Who mistypes a place is told so, and nothing is made there.
+func TestKeys_madeNowhere(t *testing.T) {
+	typo := filepath.Join(t.TempDir(), "typo")
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"list", "--state-dir", typo}, "there is no state directory " + typo},
+		{[]string{"revoke", "abcdefgh", "--state-dir", typo}, "there is no state directory " + typo},
+		{[]string{"list", "--database", typo}, "there is no database " + typo},
+		{[]string{"revoke", "abcdefgh", "--state-dir", filepath.Dir(typo)}, "there is no such key"},
+	} {
+		if exit, _, words := do(t, append([]string{"keys"}, tc.args...)...); exit != exitFailure || !strings.Contains(words, tc.want) {
+			t.Errorf("%v: exit %d, %s", tc.args, exit, words)
+		}
+	}
+	if exit, _, words := do(t, "keys", "list", "--owner", "nobody", "--state-dir", filepath.Dir(typo)); exit != exitOK || !strings.Contains(words, "no keys of nobody in") {
+		t.Errorf("exit %d, %s", exit, words)
+	}
+	if made, err := os.ReadDir(filepath.Dir(typo)); err != nil || len(made) != 0 {
+		t.Errorf("%v, %v", made, err)
+	}
+}
+
 // A key for nothing but what works on other apps' sandboxes is made, and remarked on.
 func TestKeys_thatReachNothing(t *testing.T) {
 	dir := t.TempDir()
