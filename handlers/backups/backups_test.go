@@ -123,8 +123,8 @@ func TestCreate_readsTheOrder(t *testing.T) {
 		t.Errorf("%v, %v", req.TTL, err)
 	}
 	for body, words := range map[string]string{
-		"": "names an app", `{"app":"x"}`: "app is", `{"app":1}`: "app is not text", `{"app":"files","ttl":0}`: "ttl",
-		`{"app":"files","ttl":"soon"}`: "ttl", `{"app":"files","x":1}`: "x", `{"app":"files"}{}`: "one JSON object", "[": "JSON",
+		"": "names an app", `{"app":"x"}`: "app is", `{"app":1}`: "app is text", `{"app":"files","ttl":0}`: "ttl",
+		`{"app":"files","ttl":"soon"}`: "ttl", `{"app":"files","x":1}`: "x", `{"app":"files"}{}`: "more than one", "[": "JSON",
 	} {
 		_, err := serve(f, http.MethodPost, "/v1/backups", body)
 		wantCode(t, err, sandboxclient.CodeInvalid, words)

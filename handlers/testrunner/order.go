@@ -78,7 +78,7 @@ func parseOrder(body []byte) (order, error) {
 	case "cancel":
 		o.cancelOnLeave = true
 	default:
-		return order{}, invalid("onDisconnect is not cancel or continue")
+		return order{}, invalid("onDisconnect is cancel or continue")
 	}
 	return o, nil
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,20 +19,23 @@ import (
 func DecodeJSON(body []byte, into any) error {
 	err := decodeFields(body, "", reflect.ValueOf(into).Elem())
 	if errors.Is(err, errNoObject) {
-		return sandboxclient.Errorf(sandboxclient.CodeInvalid, "The body is not one JSON object, with fields of %s%s",
-			strings.Join(fieldNames("", reflect.TypeOf(into).Elem()), ", "), whereWrong(body))
+		return sandboxclient.Errorf(sandboxclient.CodeInvalid, "The body is %s; its fields are %s",
+			insteadOfOne(body), strings.Join(fieldNames("", reflect.TypeOf(into).Elem()), ", "))
 	}
 	return err
 }
 
-// whereWrong says where a body stops being JSON, if it begins as such.
-func whereWrong(body []byte) string {
-	var value any
-	e, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(body, &value))
-	if !ok || e.Offset < 2 {
-		return ""
+// insteadOfOne says what a body is that is not one object.
+func insteadOfOne(body []byte) string {
+	var first json.RawMessage
+	wrong, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(body, &first))
+	switch {
+	case ok && json.NewDecoder(bytes.NewReader(body)).Decode(&first) == nil:
+		return "more than one JSON object"
+	case ok && wrong.Offset > 1:
+		return fmt.Sprintf("not a JSON object: it goes wrong at byte %d", wrong.Offset)
 	}
-	return fmt.Sprintf("; it goes wrong at byte %d", e.Offset)
+	return "not a JSON object"
 }
 
 // errNoObject means that a value is not one object of JSON.
@@ -81,7 +85,7 @@ func decodeField(value json.RawMessage, name string, into reflect.Value) error {
 		err = errNoObject
 	}
 	if errors.Is(err, errNoObject) {
-		return sandboxclient.Errorf(sandboxclient.CodeInvalid, "%s is not %s", name, wanted(into.Type()))
+		return sandboxclient.Errorf(sandboxclient.CodeInvalid, "%s is %s", name, wanted(into.Type()))
 	}
 	return err
 }

@@ -43,28 +43,28 @@ func TestDecodeJSON(t *testing.T) {
 
 // What is wrong is told by the name of the field and in words that are not Go's.
 func TestDecodeJSON_refuses(t *testing.T) {
-	const noObject = "The body is not one JSON object, with fields of name, file, on, globs, env, ttl, keep"
+	const begin, end = "The body is not a JSON object", "; its fields are name, file, on, globs, env, ttl, keep"
 	for body, want := range map[string]string{
-		"":                   noObject,
-		" ":                  noObject,
-		"[1]":                noObject,
-		`"x"`:                noObject,
-		"foo":                noObject + "; it goes wrong at byte 2",
-		`{"on":`:             noObject + "; it goes wrong at byte 6",
-		`{"on":true} x`:      noObject + "; it goes wrong at byte 13",
-		`{"on":true}{}`:      noObject + "; it goes wrong at byte 12",
+		"":                   begin + end,
+		" ":                  begin + end,
+		"[1]":                begin + end,
+		`"x"`:                begin + end,
+		"foo":                begin + ": it goes wrong at byte 2" + end,
+		`{"on":`:             begin + ": it goes wrong at byte 6" + end,
+		`{"on":true} x`:      "The body is more than one JSON object" + end,
+		`{"on":true}{}`:      "The body is more than one JSON object" + end,
 		`{"On":1,"no":1}`:    "There is no field On, no; there are name, file, on, globs, env, ttl, keep",
-		`{"name":1}`:         "name is not text",
-		`{"file":1}`:         "file is not text",
-		`{"on":"yes"}`:       "on is not true or false",
-		`{"globs":"x"}`:      "globs is not a list of texts",
-		`{"globs":[1]}`:      "globs is not a list of texts",
-		`{"env":{"A":1}}`:    "env is not an object of texts",
-		`{"ttl":"2y"}`:       "ttl is not " + durationWords,
-		`{"ttl":{}}`:         "ttl is not " + durationWords,
-		`{"keep":1}`:         "keep is not an object with fields of dir, ttl",
-		`{"keep":{"dir":1}}`: "keep.dir is not text",
-		`{"keep":{"ttl":0}}`: "keep.ttl is not " + durationWords,
+		`{"name":1}`:         "name is text",
+		`{"file":1}`:         "file is text",
+		`{"on":"yes"}`:       "on is true or false",
+		`{"globs":"x"}`:      "globs is a list of texts",
+		`{"globs":[1]}`:      "globs is a list of texts",
+		`{"env":{"A":1}}`:    "env is an object of texts",
+		`{"ttl":"2y"}`:       "ttl is " + durationWords,
+		`{"ttl":{}}`:         "ttl is " + durationWords,
+		`{"keep":1}`:         "keep is an object with fields of dir, ttl",
+		`{"keep":{"dir":1}}`: "keep.dir is text",
+		`{"keep":{"ttl":0}}`: "keep.ttl is " + durationWords,
 		`{"keep":{"a":1}}`:   "There is no field keep.a; there are keep.dir, keep.ttl",
 	} {
 		err := DecodeJSON([]byte(body), new(orderForm))

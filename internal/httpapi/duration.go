@@ -29,7 +29,7 @@ func QueryDuration(c echo.Context, name string) (time.Duration, error) {
 	d, ok := ParseDuration(text)
 	if !ok {
 		return 0, sandboxclient.Errorf(sandboxclient.CodeInvalid,
-			"%s is not %s", name, durationWords)
+			"%s is %s", name, durationWords)
 	}
 	return d, nil
 }
