@@ -7,7 +7,9 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -65,18 +67,25 @@ func tellSandbox(ctx context.Context, cfg Config, f *findings) {
 
 func (f *findings) tellCheck(c selftest.Check) {
 	if c.Proven {
-		f.tell("isolation", c.Name+": "+c.Found, nil)
+		f.tell("isolation", spaced(c.Name)+": "+c.Found, nil)
 		return
 	}
-	f.tell("isolation", "", fmt.Errorf("%s: %s: %s", c.Name, c.Found, c.Remedy))
+	f.tell("isolation", "", fmt.Errorf("%s: %s: %s", spaced(c.Name), c.Found, c.Remedy))
 }
 
 func (f *findings) tellLimit(l sandboxclient.Limit) {
 	if l.Enforced {
-		f.tell("limit", fmt.Sprintf("%s: %s %s, held by %s", l.Name, strconv.FormatFloat(l.Value, 'f', -1, 64), l.Unit, l.By), nil)
+		f.tell("limit", fmt.Sprintf("%s: %s %s, held by %s", spaced(l.Name), strconv.FormatFloat(l.Value, 'f', -1, 64), l.Unit, l.By), nil)
 		return
 	}
-	f.skip("limit", l.Name+" is not enforced: "+l.By)
+	f.skip("limit", spaced(l.Name)+" is not enforced: "+l.By)
+}
+
+var hump = regexp.MustCompile("[a-z][A-Z]")
+
+// spaced reads a name of the API, such as openFiles, to people.
+func spaced(name string) string {
+	return hump.ReplaceAllStringFunc(name, func(s string) string { return s[:1] + " " + strings.ToLower(s[1:]) })
 }
 
 func (f *findings) tellLanguage(l selftest.Language) {
