@@ -125,16 +125,16 @@ func checkTimes(wrong *problems, c Config) {
 		}
 	}
 	if c.DefaultTimeout > c.MaxTimeout {
-		wrong.addf("default-timeout: %s is more than max-timeout, %s", c.DefaultTimeout, c.MaxTimeout)
+		wrong.addf("default-timeout: %s is more than max-timeout, %s", (*span)(&c.DefaultTimeout), (*span)(&c.MaxTimeout))
 	}
 	if c.RunTimeout > c.MaxRunTimeout {
-		wrong.addf("run-timeout: %s is more than max-run-timeout, %s", c.RunTimeout, c.MaxRunTimeout)
+		wrong.addf("run-timeout: %s is more than max-run-timeout, %s", (*span)(&c.RunTimeout), (*span)(&c.MaxRunTimeout))
 	}
 	if c.Retention < 0 {
 		wrong.addf("retention: must not be less than 0, which means never")
 	}
 	if c.Retention > 0 && c.Retention <= c.SleepAfter {
-		wrong.addf("retention: %s is no longer than sleep-after, %s", c.Retention, c.SleepAfter)
+		wrong.addf("retention: %s is no longer than sleep-after, %s", (*span)(&c.Retention), (*span)(&c.SleepAfter))
 	}
 	if c.ShutdownGrace < 0 {
 		wrong.addf("shutdown-grace: must not be less than 0")

@@ -12,10 +12,12 @@ func parseProxy(text string) (netip.Prefix, error) {
 	}
 	net, err := netip.ParsePrefix(text)
 	if err == nil && net.Bits() == 0 {
-		err = errors.New("everybody is in it")
+		err = errEverybody
 	}
 	return net, err
 }
+
+var errEverybody = errors.New("everybody would be a proxy, whose word is taken for where a request comes from")
 
 // trustedProxies are those whose word is taken for where a request comes from. The
 // settings were checked.
@@ -30,7 +32,10 @@ func (c Config) trustedProxies() []netip.Prefix {
 
 func checkProxies(wrong *problems, c Config) {
 	for _, text := range c.TrustedProxies {
-		if _, err := parseProxy(text); err != nil {
+		switch _, err := parseProxy(text); {
+		case errors.Is(err, errEverybody):
+			wrong.addf("trusted-proxies: with %q %v: name the addresses of the proxies alone", text, err)
+		case err != nil:
 			wrong.addf("trusted-proxies: %q is no address of a proxy, such as 10.0.0.7, and no net of some, such as 10.0.0.0/24", text)
 		}
 	}
