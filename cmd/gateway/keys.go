@@ -33,7 +33,7 @@ func (p *program) keysCommand(stdout, stderr io.Writer) *cobra.Command {
 They are made and revoked in the database of the gateway, which may run
 meanwhile: a new key is good at once, a revoked one for a second at most.`,
 		Example: `  gateway keys create --owner alice
-  gateway keys create --owner ci --apps testrunner --expires 2160h --label "build server"
+  gateway keys create --owner ci --apps testrunner --expires 90d --label "build server"
   gateway keys list
   gateway keys revoke abcd2345`,
 		Args: noArguments,

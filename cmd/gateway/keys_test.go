@@ -124,6 +124,8 @@ func TestKeys_refusesNonsense(t *testing.T) {
 		"no owner":  {[]string{"create"}, "--owner NAME"},
 		"an app":    {[]string{"create", "--owner", "a", "--apps", "shell"}, `app "shell"`},
 		"a time":    {[]string{"create", "--owner", "a", "--expires", "-1h"}, "expires"},
+		"no time":   {[]string{"create", "--owner", "a", "--expires", "5"}, `--expires: "5" is no duration such as 90s, 10m or 30d`},
+		"no choice": {[]string{"list", "--json=x"}, `--json: "x" is no true or false`},
 		"no key":    {[]string{"revoke"}, "takes one argument"},
 		"two words": {[]string{"list", "x"}, "takes no \"x\""},
 		"a typo":    {[]string{"creat"}, "did you mean gateway keys create"},
@@ -138,7 +140,7 @@ func TestKeys_refusesNonsense(t *testing.T) {
 func TestKeys_help(t *testing.T) {
 	for _, args := range [][]string{{"keys"}, {"keys", "--help"}, {"keys", "create", "--help"}, {"help", "keys", "list"}} {
 		exit, out, _ := do(t, args...)
-		if exit != exitOK || !strings.Contains(out, "--state-dir") || strings.Contains(out, "--npm-registry") {
+		if exit != exitOK || !strings.Contains(out, "--state-dir") || strings.Contains(out, "--npm-registry") || strings.Contains(out, "[=") || strings.Contains(out, "[]") {
 			t.Errorf("%v: exit %d\n%s", args, exit, out)
 		}
 	}

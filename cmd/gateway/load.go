@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -89,6 +90,17 @@ func wanted(flag *pflag.Flag) string {
 		return "size such as 512MiB or 2GB"
 	}
 	return flag.Value.Type()
+}
+
+// sayWrongFlag words a value that a command's own flag cannot take as those of
+// settings are.
+func sayWrongFlag(err error) error {
+	wrong, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err
+	}
+	flag := wrong.GetFlag()
+	return fmt.Errorf("--%s: %q is no %s", flag.Name, wrong.GetValue(), wanted(flag))
 }
 
 // fileLayer reads a YAML file. Without a path it says nothing.

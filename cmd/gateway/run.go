@@ -70,6 +70,7 @@ Without a command it serves.`,
 	root.PersistentFlags().AddFlagSet(p.noted)
 	root.PersistentFlags().SortFlags = false
 	root.SetUsageFunc(func(cmd *cobra.Command) error { return p.usage(cmd) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return sayWrongFlag(err) })
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(
 		&cobra.Command{

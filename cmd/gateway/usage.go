@@ -22,6 +22,20 @@ func needsOf(cmd *cobra.Command) string {
 	return needsOf(cmd.Parent())
 }
 
+// plain gives a command's own flags as help shows them: nobody says =false to a switch
+// that nothing else sets.
+func plain(flags *pflag.FlagSet) *pflag.FlagSet {
+	shown := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.VisitAll(func(f *pflag.Flag) {
+		flag := *f
+		if f.Value.Type() == "bool" {
+			flag.Value = struct{ pflag.Value }{f.Value} // which hides that it is a switch
+		}
+		shown.AddFlag(&flag)
+	})
+	return shown
+}
+
 // usage writes what --help shows below a command's description.
 func (p *program) usage(cmd *cobra.Command) error {
 	var b strings.Builder
@@ -38,7 +52,7 @@ func (p *program) usage(cmd *cobra.Command) error {
 		}
 	}
 	if flags := cmd.LocalNonPersistentFlags(); flags.HasAvailableFlags() && cmd.HasParent() {
-		fmt.Fprintf(&b, "\nFlags:\n%s", flags.FlagUsagesWrapped(usageWidth))
+		fmt.Fprintf(&b, "\nFlags:\n%s", plain(flags).FlagUsagesWrapped(usageWidth))
 	}
 	if why := needsOf(cmd); why != "" {
 		fmt.Fprintf(&b, "\nIt takes the settings of the gateway as well, of which %s; gateway --help lists them.\n", why)
@@ -53,7 +67,7 @@ func (p *program) usage(cmd *cobra.Command) error {
 	fmt.Fprintf(&b, "\nConfiguration:\n%s%s", own.FlagUsagesWrapped(usageWidth), `
 Every setting can also come from the environment, SANDGATE_STATE_DIR for --state-dir, or from
 the file, state-dir: /srv/sandgate. The command line wins over the environment, and that over
-the file. Sizes are written like 512MiB or 2GB, times like 90s, 10m or 1h30m.
+the file. Sizes are written like 512MiB or 2GB, times like 90s, 10m or 30d.
 `)
 	_, err := io.WriteString(cmd.OutOrStderr(), b.String())
 	return err
