@@ -35,14 +35,29 @@ type Runs interface {
 	Get(ctx context.Context, owner, id string) (runs.Summary, error)
 }
 
+// Workspace is what a look needs of the sandbox that holds an owner's files.
+type Workspace interface {
+	Exists() bool
+	Running() bool
+	Stat(ctx context.Context, path string) (sandboxclient.FileInfo, error)
+}
+
 // A Handler answers requests for links.
 type Handler struct {
 	sharer *identity.Sharer
 	runs   Runs
+	open   func(owner string) Workspace // nil: nobody looks
 }
 
 // New makes a handler that has links sealed.
-func New(sharer *identity.Sharer, runs Runs) *Handler { return &Handler{sharer, runs} }
+func New(sharer *identity.Sharer, runs Runs) *Handler { return &Handler{sharer: sharer, runs: runs} }
+
+// Look has the handler refuse files and directories that are known not to exist, by
+// the workspace that open gives.
+func (h *Handler) Look(open func(owner string) Workspace) *Handler {
+	h.open = open
+	return h
+}
 
 // order is what is to be shared: one of three, and for how long.
 type order struct {
@@ -113,9 +128,27 @@ func (h *Handler) target(c echo.Context, o order) (kind, target string, err erro
 		if len(path) > maxPath {
 			return "", "", invalid("The path is longer than %d bytes", maxPath)
 		}
-		return kind, path, nil
+		return kind, path, h.present(c, path)
 	}
 	return "", "", wrong()
+}
+
+// present refuses a path where nothing is. A link is not worth a sandbox, nor a wake:
+// of one that does not run it is not known, and the link may be for what comes.
+func (h *Handler) present(c echo.Context, path string) error {
+	if h.open == nil {
+		return nil
+	}
+	workspace := h.open(httpapi.Owner(c))
+	missing := !workspace.Exists()
+	if !missing && workspace.Running() {
+		_, err := workspace.Stat(c.Request().Context(), path)
+		missing = sandboxclient.CodeOf(err) == sandboxclient.CodeNotFound
+	}
+	if missing {
+		return sandboxclient.Errorf(sandboxclient.CodeNotFound, "There is no such file or directory")
+	}
+	return nil
 }
 
 func wrong() error {

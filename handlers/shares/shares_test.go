@@ -30,10 +30,15 @@ var sharer = identity.NewSharer([]byte("key"))
 
 func create(t *testing.T, id identity.Identity, body string) (identity.Share, error) {
 	t.Helper()
+	return createBy(t, New(sharer, known{}), id, body)
+}
+
+func createBy(t *testing.T, h *Handler, id identity.Identity, body string) (identity.Share, error) {
+	t.Helper()
 	r := httptest.NewRequest(http.MethodPost, "/v1/shares", strings.NewReader(body))
 	w := httptest.NewRecorder()
 	c := echo.New().NewContext(r.WithContext(identity.With(t.Context(), id)), w)
-	if err := New(sharer, known{}).Create(c); err != nil {
+	if err := h.Create(c); err != nil {
 		return identity.Share{}, err
 	}
 	var answer link
@@ -94,6 +99,52 @@ func TestCreate_refuses(t *testing.T) {
 	} {
 		if _, err := create(t, tc.id, tc.body); sandboxclient.CodeOf(err) != tc.code {
 			t.Errorf("%.80s: %v", tc.body, err)
+		}
+	}
+}
+
+// room is a workspace with one file, "a".
+type room struct{ exists, running, broken bool }
+
+func (r room) Exists() bool  { return r.exists }
+func (r room) Running() bool { return r.running }
+
+func (r room) Stat(_ context.Context, path string) (sandboxclient.FileInfo, error) {
+	switch {
+	case !r.running:
+		panic("the look wakes it")
+	case r.broken:
+		return sandboxclient.FileInfo{}, sandboxclient.Errorf(sandboxclient.CodeUnavailable, "later")
+	case path != "/workspace/a":
+		return sandboxclient.FileInfo{}, sandboxclient.Errorf(sandboxclient.CodeNotFound, "There is no such file")
+	}
+	return sandboxclient.FileInfo{Type: "file"}, nil
+}
+
+// What is known not to exist is not shared; nothing is woken or made to know it.
+func TestCreate_looks(t *testing.T) {
+	for _, tc := range []struct {
+		room room
+		body string
+		code sandboxclient.Code // "" for a link
+	}{
+		{room{exists: true, running: true}, `{"file":"a"}`, ""},
+		{room{exists: true, running: true}, `{"file":"b"}`, sandboxclient.CodeNotFound},
+		{room{exists: true, running: true}, `{"dir":"b"}`, sandboxclient.CodeNotFound},
+		{room{exists: true, running: true, broken: true}, `{"file":"b"}`, ""},
+		{room{exists: true}, `{"file":"b"}`, ""},
+		{room{}, `{"file":"a"}`, sandboxclient.CodeNotFound},
+		{room{}, `{"run":"r"}`, ""},
+	} {
+		h := New(sharer, known{}).Look(func(owner string) Workspace {
+			if owner != "alice" {
+				t.Errorf("a look into what is %s's", owner)
+			}
+			return tc.room
+		})
+		_, err := createBy(t, h, identity.Identity{Owner: "alice"}, tc.body)
+		if tc.code == "" && err != nil || tc.code != "" && sandboxclient.CodeOf(err) != tc.code {
+			t.Errorf("%+v %s: %v", tc.room, tc.body, err)
 		}
 	}
 }
