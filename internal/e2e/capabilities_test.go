@@ -139,7 +139,7 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	out, err = doctor("--runtime", looseRuntime(t))
-	if err == nil || !strings.Contains(out, "FAIL  isolation limit of openFiles") {
+	if err == nil || !strings.Contains(out, "FAIL  isolation limit of open files") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -204,7 +204,7 @@ func plantLink(t *testing.T, g *sandboxtest.Gateway, target, name string) {
 // Each owner has what its class allows, and is told in words and headers.
 func TestQuotas(t *testing.T) {
 	t.Parallel()
-	k := startKeyed(t, "--quota", "default.running=1,default.executions=1,slow.rate=1,slow.burst=2,small.disk=1GiB")
+	k := startKeyed(t, "--quota", "default.running=1,default.executions=1,slow.rate=1,slow.burst=2,small.disk=2GiB")
 	alice, bob := k.key("alice"), k.key("bob")
 	slow, small := k.key("carol", "--class", "slow"), k.key("dave", "--class", "small")
 
@@ -223,7 +223,8 @@ func TestQuotas(t *testing.T) {
 	if got.header.Get("Retry-After") == "" || got.header.Get("RateLimit-Limit") != "2" || got.header.Get("RateLimit-Remaining") != "0" {
 		t.Errorf("%v", got.header)
 	}
-	k.ask(small, "POST", "/run", "print(1)").has(http.StatusInsufficientStorage, "MiB that you may fill")
+	k.ask(small, "POST", "/run", "print(1)").has(200)
+	k.ask(small, "PUT", "/files?path=a", "1").has(http.StatusInsufficientStorage, "MiB that you may fill")
 	ask(t, "GET", k.Admin+"/metrics", "").has(200,
 		`sandgate_quota_refused_total{class="default",limit="executions"} 1`, `sandgate_quota_refused_total{class="default",limit="running"} 1`,
 		`sandgate_quota_refused_total{class="slow",limit="rate"} 1`, `sandgate_quota_refused_total{class="small",limit="disk"} 1`)
