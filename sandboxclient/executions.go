@@ -142,10 +142,10 @@ func (c *Client) atExecution(ctx context.Context, op, owner, execution string, d
 		found = true
 		return do(ctx, l)
 	})
-	if !found || (err != nil && CodeOf(err) == CodeNotFound) {
+	if err == nil && !found || err != nil && CodeOf(err) == CodeNotFound {
 		return NoExecution()
 	}
-	return err
+	return err // one that sleeps and finds no room to wake is not gone
 }
 
 // FollowExecution gives the events of an owner's execution numbered above

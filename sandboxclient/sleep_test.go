@@ -406,6 +406,32 @@ func TestPressure_whoWaitsIsLetInWhenOneGetsIdle(t *testing.T) {
 	})
 }
 
+// An execution whose sandbox sleeps, and finds no room to wake, is not gone.
+func TestPressure_anExecutionIsThereThoughItCannotBeReached(t *testing.T) {
+	dreaming(t, Options{MaxRunning: 1, QueueTime: time.Second}, func(t *testing.T, c *Client, d *dozing, _ *memory) {
+		run := mustRun(t, c.Sandbox(scratch), "inc")
+		var wg sync.WaitGroup
+		wg.Go(func() { mustRun(t, c.Sandbox(book("busy")), "wait") })
+		time.Sleep(5 * time.Second)
+		if d.sleepers() != 1 {
+			t.Fatalf("%d sleep", d.sleepers())
+		}
+		_, err := c.Execution(t.Context(), "local", run.Execution)
+		if CodeOf(err) != CodeExhausted {
+			t.Errorf("asked for: %v", err)
+		}
+		if err := c.CancelExecution(t.Context(), "local", run.Execution); CodeOf(err) != CodeExhausted {
+			t.Errorf("canceled: %v", err)
+		}
+		for _, err := range c.FollowExecution(t.Context(), "local", run.Execution, 0) {
+			if CodeOf(err) != CodeExhausted {
+				t.Errorf("followed: %v", err)
+			}
+		}
+		wg.Wait()
+	})
+}
+
 func TestPressure_refusesWhenAllWork(t *testing.T) {
 	for name, opts := range map[string]Options{"of number": {MaxRunning: 2}, "of memory": {MaxMemory: 3 * freshBytes}} {
 		t.Run(name, func(t *testing.T) {
