@@ -82,6 +82,9 @@ func (p *program) createKey(ctx context.Context, key identity.Key, stdout, stder
 	}
 	token := identity.NewToken()
 	key.ID, key.Hash = token.ID(), token.Hash()
+	if err := p.makeState(); err != nil {
+		return err
+	}
 	if err := p.withStore(ctx, func(s *store.Store) error { return s.CreateKey(ctx, key) }); err != nil {
 		return err
 	}
@@ -203,6 +206,18 @@ func (p *program) withExistingStore(ctx context.Context, work func(*store.Store)
 func isThere(path string) bool {
 	_, err := os.Stat(path)
 	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// makeState makes the directory of a new database as the gateway would: one that is
+// open to others and holds something is refused by it.
+func (p *program) makeState() error {
+	if p.config.Database != "" {
+		return nil
+	}
+	if err := makePrivate(p.config.StateDir); err != nil {
+		return fmt.Errorf("state directory: %w", err)
+	}
+	return nil
 }
 
 // withStore opens the database, which another gateway may have open as well.

@@ -72,6 +72,24 @@ func TestKeys_madeNowhere(t *testing.T) {
 }
 
 // A key for nothing but what works on other apps' sandboxes is made, and remarked on.
+// A directory that is open to others is closed before it holds a key.
+func TestKeys_beforeTheGateway(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if exit, _, words := do(t, "keys", "create", "--owner", "alice", "--state-dir", dir); exit != exitOK {
+		t.Fatalf("exit %d %s", exit, words)
+	}
+	s, err := openState(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestKeys_thatReachNothing(t *testing.T) {
 	dir := t.TempDir()
 	for apps, want := range map[string]bool{"": false, "files": false, "backups,files": false, "backups": true, "executions,shares": true} {
