@@ -58,9 +58,12 @@ func shareRoutes(s opened, d door, visits *httpapi.Limiter, cfg Config) []route 
 			return s.client.Sandbox(sandboxclient.Ref{Owner: owner, App: files.App, Name: files.SandboxName})
 		},
 	}
+	links := shares.New(sharer, s.runs).Look(func(owner string) shares.Workspace {
+		return s.client.Sandbox(sandboxclient.Ref{Owner: owner, App: files.App, Name: files.SandboxName})
+	})
 	const query = "after=&download="
 	return []route{
-		{"POST", "/v1/shares", "", shares.App, steering, "a link for others: {\"run\":ID}, {\"file\":PATH} or {\"dir\":PATH}, with \"ttl\"", shares.New(sharer, s.runs).Create},
+		{"POST", "/v1/shares", "", shares.App, steering, "a link for others: {\"run\":ID}, {\"file\":PATH} or {\"dir\":PATH}, with \"ttl\"", links.Create},
 		{"GET", shares.Prefix + ":token", query, shares.App, visiting, "what a link is for", l.follow},
 		{"GET", shares.Prefix + ":token/*", query, shares.App, visiting, "what is in it: a file of a directory, a run's events and artifacts", l.follow},
 	}
