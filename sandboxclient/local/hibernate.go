@@ -113,7 +113,8 @@ func (d *Driver) discard(id sandboxclient.ID, dir string) error {
 }
 
 // freeze writes the checkpoint and stops what is left of the sandbox, in this
-// order: a gateway that is killed in between finds the one or the other whole.
+// order: a gateway that is killed in between finds a checkpoint that is whole. One
+// that is killed while it is written finds neither.
 func (d *Driver) freeze(ctx context.Context, id sandboxclient.ID, dir string, m manifest, files []hostFile, compress bool) error {
 	err := d.write(ctx, id, dir, m, files, compress)
 	if err != nil {
