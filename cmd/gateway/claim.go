@@ -64,7 +64,7 @@ func claimFirst(ctx context.Context, kept objectStore, records claimer, id strin
 	if has {
 		return fmt.Errorf("--objects is not the place that this database has used: the object %q, which marks it, is not there. "+
 			"Perhaps a disk is not mounted, or the address is mistyped: put that right, and nothing is lost. "+
-			"If the objects are gone for good, %s begins anew with this place", claimKey, claimCommand)
+			"If the objects are gone for good, %s with the settings of this gateway begins anew with this place", claimKey, claimCommand)
 	}
 	if _, err := kept.Put(ctx, claimKey, strings.NewReader(id)); err != nil {
 		return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -93,7 +94,7 @@ func TestClaimObjects_notesAnOlderOne(t *testing.T) {
 // Who says that the objects are lost begins anew; should they turn up, what they are
 // is known no more, and they are not taken for this database's.
 func TestObjectsClaim(t *testing.T) {
-	state := filepath.Join(t.TempDir(), "state")
+	state := worked(t)
 	there := func(dir string) []string {
 		return []string{"--state-dir", state, "--objects", filepath.Join(state, dir)}
 	}
@@ -134,8 +135,12 @@ func TestObjectsClaim(t *testing.T) {
 // What is gone is forgotten when the operator says so, with the former store or
 // without anything else of it, and not once more.
 func TestObjectsClaim_forgets(t *testing.T) {
-	state := filepath.Join(t.TempDir(), "state")
-	claim := []string{"objects", "claim", "--state-dir", state, "--objects", filepath.Join(state, "objects")}
+	state := worked(t)
+	kept := filepath.Join(state, "objects")
+	if err := os.Mkdir(kept, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	claim := []string{"objects", "claim", "--state-dir", state, "--objects", kept}
 	if exit, _, words := do(t, claim...); exit != exitOK {
 		t.Fatalf("exit %d, %s", exit, words)
 	}
@@ -151,7 +156,7 @@ func TestObjectsClaim_forgets(t *testing.T) {
 		if exit, _, words := do(t, claim...); exit != exitOK || !strings.Contains(words, "nothing to do") {
 			t.Errorf("again: exit %d, %s", exit, words)
 		}
-		if err := os.RemoveAll(filepath.Join(state, "objects")); err != nil {
+		if err := errors.Join(os.RemoveAll(kept), os.Mkdir(kept, 0o700)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -159,15 +164,46 @@ func TestObjectsClaim_forgets(t *testing.T) {
 
 // A gateway that runs on the state directory is not interfered with.
 func TestObjectsClaim_besideAGateway(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "state")
+	dir := worked(t)
 	state, err := openState(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer state.Close()
-	if exit, _, words := do(t, "objects", "claim", "--state-dir", dir); exit != exitFailure || !strings.Contains(words, "another gateway works") {
+	if exit, _, words := do(t, "objects", "claim", "--state-dir", dir, "--objects", t.TempDir()); exit != exitFailure || !strings.Contains(words, "another gateway works") {
 		t.Errorf("exit %d, %s", exit, words)
 	}
+}
+
+// A command that was not told what the gateway is told takes nothing for lost.
+func TestObjectsClaim_withASettingLeftOut(t *testing.T) {
+	state := worked(t)
+	for name, args := range map[string][]string{
+		"no --objects":   {"--state-dir", state},
+		"no --database":  {"--state-dir", t.TempDir(), "--objects", t.TempDir()},
+		"no --state-dir": {"--state-dir", filepath.Join(state, "none"), "--database", filepath.Join(state, "db"), "--objects", t.TempDir()},
+	} {
+		if exit, _, words := do(t, append([]string{"objects", "claim"}, args...)...); exit != exitFailure || !strings.Contains(words, "--objects") {
+			t.Errorf("%s: exit %d, %s", name, exit, words)
+		}
+	}
+	if isThere(filepath.Join(state, "none")) || isThere(filepath.Join(state, "objects")) {
+		t.Error("it made a directory")
+	}
+}
+
+// worked gives a state directory that a gateway has worked on.
+func worked(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "state")
+	state, err := openState(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(withRecords(t, dir, func(context.Context, *store.Store) error { return nil }), state.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 func withRecords(t *testing.T, state string, work func(context.Context, *store.Store) error) error {

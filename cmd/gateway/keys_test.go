@@ -71,7 +71,6 @@ func TestKeys_madeNowhere(t *testing.T) {
 	}
 }
 
-// A key for nothing but what works on other apps' sandboxes is made, and remarked on.
 // A directory that is open to others is closed before it holds a key.
 func TestKeys_beforeTheGateway(t *testing.T) {
 	dir := t.TempDir()
@@ -90,6 +89,7 @@ func TestKeys_beforeTheGateway(t *testing.T) {
 	}
 }
 
+// A key for nothing but what works on other apps' sandboxes is made, and remarked on.
 func TestKeys_thatReachNothing(t *testing.T) {
 	dir := t.TempDir()
 	for apps, want := range map[string]bool{"": false, "files": false, "backups,files": false, "backups": true, "executions,shares": true} {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -44,12 +45,27 @@ database no more. Stop the gateway before.`,
 // claim binds the database to the store of the configuration. The lock of the state
 // directory keeps it away from a gateway that runs.
 func (p *program) claim(ctx context.Context, stderr io.Writer) error {
+	if err := p.config.checkClaim(); err != nil {
+		return err
+	}
 	state, err := openState(p.config.StateDir)
 	if err != nil {
 		return err
 	}
 	err = p.withStore(ctx, func(s *store.Store) error { return claimAnew(ctx, p.config, s, stderr) })
 	return errors.Join(err, state.Close())
+}
+
+// checkClaim makes sure that the command was told what the gateway is told: with a
+// setting left out, it would take what a gateway uses for lost.
+func (c Config) checkClaim() error {
+	if !isThere(filepath.Join(c.StateDir, keyName)) || !isThere(c.database()) {
+		return fmt.Errorf("no gateway has worked on %s with %s: give this command the same --state-dir, --database and --objects as the gateway", c.StateDir, c.database())
+	}
+	if !objects.IsS3(c.Objects) && !isThere(c.objects()) {
+		return fmt.Errorf("there is no directory %s: correct --objects, which the gateway may have from its environment, or make it", c.objects())
+	}
+	return nil
 }
 
 func claimAnew(ctx context.Context, cfg Config, records *store.Store, stderr io.Writer) error {
@@ -66,13 +82,14 @@ func claimAnew(ctx context.Context, cfg Config, records *store.Store, stderr io.
 	// command was killed before.
 	forgotten, err := backups.New(backups.Options{Records: records, Retention: records, Objects: kept}).Forget(ctx)
 	if err != nil {
-		return fmt.Errorf("forget the backups that are not there: %w", err)
+		err = fmt.Errorf("forget the backups that are not there: %w", err)
+	} else {
+		sayClaimed(stderr, cfg, anew, forgotten)
 	}
-	sayClaimed(stderr, cfg, anew, forgotten)
-	if !anew && forgotten == 0 {
-		return nil
+	if anew || forgotten > 0 {
+		err = errors.Join(err, auditCommand(cfg, audit.Entry{Action: "objects claim"}))
 	}
-	return auditCommand(cfg, audit.Entry{Action: "objects claim"})
+	return err
 }
 
 // claimAsTold says whether the database begins anew with a store; it does not where

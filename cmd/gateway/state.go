@@ -11,7 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const keyLength = 32
+const (
+	keyName   = "key"
+	keyLength = 32
+)
 
 // A stateDir is the directory of all that outlives the gateway, held by this
 // process alone until it is closed.
@@ -89,7 +92,7 @@ func lock(dir *os.File) error {
 
 // readKey gives the key of the directory, which is made with it.
 func readKey(dir string) ([]byte, error) {
-	path := filepath.Join(dir, "key")
+	path := filepath.Join(dir, keyName)
 	key, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if left, _ := filepath.Glob(filepath.Join(dir, "sandboxes", "*")); len(left) > 0 {
