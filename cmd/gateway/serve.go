@@ -130,6 +130,12 @@ func openClient(ctx context.Context, cfg Config, log *slog.Logger, registry prom
 		return opened{}, nil, err
 	}
 	undo.add(records.Close)
+	// Before anything is taken over, which a refusal would end.
+	kept, err := openObjects(ctx, cfg, records)
+	if err != nil {
+		return opened{}, nil, err
+	}
+	undo.add(kept.Close)
 	driver, err := newDriver(ctx, cfg, log)
 	if err != nil {
 		return opened{}, nil, err
@@ -164,11 +170,6 @@ func openClient(ctx context.Context, cfg Config, log *slog.Logger, registry prom
 		return opened{}, nil, fmt.Errorf("take over what an earlier gateway left: %w", err)
 	}
 	undo.add(reap(client))
-	kept, err := openObjects(ctx, cfg, records)
-	if err != nil {
-		return opened{}, nil, err
-	}
-	undo.add(kept.Close)
 	keeper, closeBackups := openBackups(cfg, client, records, kept, quotas, log)
 	undo.add(closeBackups)
 	engine, closeRuns, err := openRuns(ctx, cfg, client, records, kept, keeper, quotas, outside.policy, log, registry)
