@@ -11,6 +11,9 @@ func parseProxy(text string) (netip.Prefix, error) {
 		return address.Unmap().Prefix(address.Unmap().BitLen())
 	}
 	net, err := netip.ParsePrefix(text)
+	if mapped := 128 - 32; err == nil && net.Addr().Is4In6() && net.Bits() >= mapped {
+		net = netip.PrefixFrom(net.Addr().Unmap(), net.Bits()-mapped)
+	}
 	if err == nil && net.Bits() == 0 {
 		err = errEverybody
 	}
