@@ -170,11 +170,13 @@ func (s *Sandbox) hibernate(ctx context.Context) error {
 	if l == nil {
 		return nil
 	}
-	if l.peek() != nil && c.stillWorks(ctx, l) {
+	for asked := 1; l.peek() != nil && c.stillWorks(ctx, l); asked++ { // one answer that does not come says nothing
 		if ctx.Err() != nil {
 			return contextError(ctx)
 		}
-		return Errorf(CodeConflict, "Something runs in this sandbox: end it first, or wait")
+		if asked == maxSilence {
+			return Errorf(CodeConflict, "Something runs in this sandbox: end it first, or wait")
+		}
 	}
 	f := l.rest("somebody asked for it", l.idleLocked(0))
 	if f == nil {

@@ -267,10 +267,8 @@ func TestSleep_byRequestOfOneThatDoesNotAnswer(t *testing.T) {
 		if err := s.Hibernate(ctx); CodeOf(err) != CodeTimeout {
 			t.Errorf("for somebody who left: %v", err)
 		}
-		for range maxSilence - 1 {
-			if err := s.Hibernate(t.Context()); CodeOf(err) != CodeConflict || s.State() != StateRunning {
-				t.Errorf("without an answer: %v, and it is %s", err, s.State())
-			}
+		if s.State() != StateRunning {
+			t.Errorf("it is %s without an answer", s.State())
 		}
 		if err := s.Hibernate(t.Context()); err != nil || s.State() != StateHibernated {
 			t.Errorf("after %d questions: %v, and it is %s", maxSilence, err, s.State())
