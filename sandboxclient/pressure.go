@@ -50,7 +50,7 @@ func (c *Client) enter(ctx context.Context, l *lifecycle) error {
 		if err == nil || l.ref.App == poolApp {
 			return err
 		}
-		if ctx.Err() == nil && c.makeRoom(ctx, c.crowded(l.ref.Owner)) {
+		if ctx.Err() == nil && c.couldFit(expected) && c.makeRoom(ctx, c.crowded(l.ref.Owner)) {
 			continue
 		}
 		if c.census.full(l.ref.Owner) { // its own have to end first
@@ -78,6 +78,21 @@ func (c *Client) tryEnter(l *lifecycle, expected int64) error {
 	l.floor.Store(expected)
 	c.gate.used += expected
 	return nil
+}
+
+// couldFit says whether one fits beside those that are used, if all others sleep: if
+// not, they would sleep in vain.
+func (c *Client) couldFit(expected int64) bool {
+	if c.opts.MaxMemory <= 0 || c.gauge == nil || expected <= freshBytes {
+		return true
+	}
+	var used int64
+	for _, l := range c.all() {
+		if floor := l.floor.Load(); floor > 0 && l.busyNow() {
+			used += max(c.gauge.Usage(l.id).MemoryBytes, floor)
+		}
+	}
+	return used == 0 || used+expected < c.opts.MaxMemory
 }
 
 // expected is the memory that a sandbox is going to take at its start: one that

@@ -327,3 +327,29 @@ func TestReap_manyThatSleepHoldUpNoVigil(t *testing.T) {
 		}
 	})
 }
+
+// TestPressure_nobodySleepsInVain: where the busy ones leave too little for who wants
+// to wake, the idle ones stay awake.
+func TestPressure_nobodySleepsInVain(t *testing.T) {
+	dreaming(t, Options{MaxMemory: 1 << 30, QueueTime: time.Second}, func(t *testing.T, c *Client, d *dozing, _ *memory) {
+		d.usage = 800 << 20
+		big := c.Sandbox(book("big"))
+		mustRun(t, big, "inc")
+		if err := big.Hibernate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		d.usage = 300 << 20
+		var busy sync.WaitGroup
+		busy.Go(func() { mustRun(t, c.Sandbox(book("busy")), "wait") })
+		for _, name := range []string{"one", "two"} {
+			mustRun(t, c.Sandbox(book(name)), "inc")
+		}
+		if _, err := big.RunCode(t.Context(), "inc", RunOptions{}); CodeOf(err) != CodeExhausted {
+			t.Errorf("it woke: %v", err)
+		}
+		if d.sleepers() != 1 {
+			t.Errorf("%d sleep", d.sleepers())
+		}
+		busy.Wait()
+	})
+}
