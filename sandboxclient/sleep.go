@@ -16,8 +16,9 @@ const (
 	// anew. A machine that is slow is no reason to lose a memory.
 	wakeTime  = time.Minute
 	wokenTime = 20 * time.Second
-	// sleepTime bounds how long a memory may take to be written.
-	sleepTime = 2 * time.Minute
+	// sleepTime bounds how long a memory may take to be written, with the wait for
+	// what others leave of the disk.
+	sleepTime = 2*time.Minute + 20*time.Second
 )
 
 // An origin is how a sandbox came about: what the first cells of its code
@@ -121,9 +122,9 @@ func (l *lifecycle) sleep(link *link, why string) error {
 	c.opts.Observe("hibernate", observed(err), time.Since(began))
 	if errors.Is(err, ErrAwake) {
 		c.opts.Logger.Warn("sandbox cannot sleep", "sandbox", l.id, "app", l.ref.App, "error", err)
+		link.unsettle(ctx)
 		l.opened(link)
 		l.hasRefusedSleep()
-		link.unsettle(ctx)
 		return err
 	}
 	defer c.census.leave(l.ref.Owner)

@@ -111,12 +111,13 @@ func (l *lifecycle) createAnew(ctx context.Context, spec Spec) (*link, error) {
 }
 
 // createCold makes a sandbox that did not answer when it began warm. If it answers
-// now, that was not for want of time: the template is of no use.
+// now, and soon, that was not for want of time: the template is of no use.
 func (l *lifecycle) createCold(ctx context.Context, spec Spec) (*link, error) {
 	cold := spec
 	cold.Template = ""
+	began := time.Now()
 	link, err := l.createAnew(ctx, cold)
-	if err == nil {
+	if err == nil && time.Since(began) < wokenTime/2 {
 		l.client.opts.Logger.Warn("what begins warm does not answer: the template is given up", "sandbox", l.id)
 		l.client.templater.DropTemplate(spec)
 	}
