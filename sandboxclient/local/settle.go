@@ -46,6 +46,12 @@ func (c *checkpoints) settle(id sandboxclient.ID, made time.Time) {
 	}
 }
 
+// settleTries and settlePause bound how long a workspace is waited for.
+const (
+	settleTries = 20
+	settlePause = 100 * time.Millisecond
+)
+
 // errInUse is a workspace that cannot be vouched for.
 var errInUse = errors.New("somebody still uses the workspace")
 
@@ -62,8 +68,11 @@ func (c *checkpoints) syncWorkspace(id sandboxclient.ID) error {
 		return err
 	}
 	defer image.Close()
-	if attached(image) {
-		return errInUse
+	for tries := 0; attached(image); tries++ { // a sandbox that starts has a copy of every mount for a moment
+		if tries == settleTries {
+			return errInUse
+		}
+		time.Sleep(settlePause)
 	}
 	return image.Sync()
 }
