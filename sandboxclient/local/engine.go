@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	runc "github.com/containerd/go-runc"
-	"golang.org/x/sys/unix"
 )
 
 // An engine drives one runtime binary.
@@ -83,11 +82,7 @@ func explain(ctx context.Context, err error, log string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	err = fmt.Errorf("%w: %s", err, lastError(log))
-	if strings.Contains(err.Error(), unix.ENOSPC.Error()) { // words are all that comes out of a process
-		err = fmt.Errorf("%w: %w", unix.ENOSPC, err)
-	}
-	return err
+	return fmt.Errorf("%w: %s", err, lastError(log))
 }
 
 // blanked overrides an environment but for PATH. The gateway's may hold secrets,

@@ -2,10 +2,13 @@ package local
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	runc "github.com/containerd/go-runc"
+	"golang.org/x/sys/unix"
 )
 
 // checkpoint has runsc write a sandbox's memory to a directory, and end it.
@@ -17,7 +20,11 @@ func (e *engine) checkpoint(ctx context.Context, name instance, bundle, dir stri
 		opts.ExtraArgs = []string{"--compression", "flate-best-speed"}
 	}
 	ctx = runc.WithExtraEnv(ctx, blanked(os.Environ())...)
-	return explain(ctx, r.Checkpoint(ctx, string(name), opts), r.Log)
+	err := explain(ctx, r.Checkpoint(ctx, string(name), opts), r.Log)
+	if err != nil && strings.Contains(err.Error(), unix.ENOSPC.Error()) { // words are all that comes out of a process
+		err = fmt.Errorf("%w: %w", unix.ENOSPC, err)
+	}
+	return err
 }
 
 // restorer gives a launcher that lets a sandbox begin with the memory in a
