@@ -19,7 +19,11 @@ func (s *S3) Put(ctx context.Context, key string, content io.Reader) (Info, erro
 	if err := errors.Join(CheckKey(key), context.Cause(ctx)); err != nil {
 		return Info{}, err
 	}
-	_ = s.abortFailed(ctx) // what cannot be given up now waits for another time
+	// What cannot be given up now waits for another time, unless it is of this key: then
+	// it would be given up together with what is put now.
+	if err := s.abortFailed(ctx); err != nil && s.hasFailed(key) {
+		return Info{}, failure("put", key, explain(err))
+	}
 	first := parts.Get().(*[partSize]byte)
 	defer parts.Put(first)
 	source := &watched{reader: reader{ctx, io.NopCloser(content)}}
@@ -90,6 +94,12 @@ func (s *S3) abortFailed(ctx context.Context) error {
 		delete(s.failed, key)
 	}
 	return nil
+}
+
+func (s *S3) hasFailed(key string) bool {
+	s.aborting.Lock()
+	defer s.aborting.Unlock()
+	return s.failed[key]
 }
 
 // watched counts, and remembers what content failed with: the library takes an
