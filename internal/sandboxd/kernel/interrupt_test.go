@@ -155,7 +155,7 @@ func TestPython_backgroundFlood(t *testing.T) {
 		n.run(t, "import subprocess; p = subprocess.Popen(['yes'])")
 		for range 3 {
 			if o := n.run(t, "1"); len(o.results) != 1 || len(o.background) > 64<<10 {
-				t.Errorf("results %q, background of %d bytes", o.texts(), len(o.background))
+				t.Errorf("results %q, background of %d bytes, start %+v, exit %+v, stderr %.500q", o.texts(), len(o.background), o.start, o.exit, o.stderr)
 			}
 		}
 		n.run(t, "p.kill(); c = p.wait()")
