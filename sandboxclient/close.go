@@ -43,6 +43,9 @@ func (l *lifecycle) shut(ctx context.Context) error {
 			return errors.Join(ctx.Err(), fmt.Errorf("sandbox %s still ends", l.id))
 		}
 		if l.peek() == nil && l.underWay() == nil {
+			if !f.ends { // a start that came too late is told to who wanted it
+				return nil
+			}
 			return f.err
 		}
 		if errors.Is(f.err, ErrAwake) {

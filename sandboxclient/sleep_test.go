@@ -312,6 +312,22 @@ func TestSleep_executionsAreFoundByALaterGateway(t *testing.T) {
 	})
 }
 
+// A start that finds the gateway stopping is no failure to stop.
+func TestClose_aStartThatComesTooLate(t *testing.T) {
+	dreaming(t, Options{MaxRunning: 1, QueueTime: time.Hour}, func(t *testing.T, c *Client, _ *dozing, _ *memory) {
+		var wg sync.WaitGroup
+		for _, ref := range []Ref{book("busy"), scratch} {
+			wg.Go(func() { _, _ = c.Sandbox(ref).RunCode(t.Context(), "wait", RunOptions{}) })
+			time.Sleep(time.Second)
+		}
+		if err := c.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		wg.Wait()
+		time.Sleep(time.Minute) // until the cell that was cut off has ended
+	})
+}
+
 // TestClose_beginsNothingAfterItsTime: what a gateway has no time to put to sleep is
 // better left running than cut off half-way.
 func TestClose_beginsNothingAfterItsTime(t *testing.T) {
