@@ -149,6 +149,7 @@ func TestCheck(t *testing.T) {
 		"proxy's name":    {func(c *Config) { c.TrustedProxies = []string{"proxy.example.org"} }, `trusted-proxies: "proxy.example.org" is no address`},
 		"no such net":     {func(c *Config) { c.TrustedProxies = []string{"10.0.0.0/33"} }, `trusted-proxies: "10.0.0.0/33" is no address`},
 		"every proxy":     {func(c *Config) { c.TrustedProxies = []string{"0.0.0.0/0"} }, `trusted-proxies: with "0.0.0.0/0" everybody would be a proxy`},
+		"proxies, mapped": {func(c *Config) { c.TrustedProxies = []string{"::ffff:0.0.0.0/96"} }, `trusted-proxies: with "::ffff:0.0.0.0/96" everybody would be a proxy`},
 		"driver":          {func(c *Config) { c.Driver = "docker" }, `driver: "docker" is none of: local`},
 		"relative state":  {func(c *Config) { c.StateDir = "state" }, `state-dir: "state" is no absolute path`},
 		"relative rootfs": {func(c *Config) { c.Rootfs = "image" }, `rootfs: "image" is no absolute path`},

@@ -148,16 +148,23 @@ func TestDisks_oneDeviceForAnImage(t *testing.T) {
 	}
 }
 
-// TestDisks_inUse closes a workspace in which somebody on the host has a file open.
-func TestDisks_inUse(t *testing.T) {
-	l := newDiskLab(t)
+// closeInUse closes a workspace in which somebody on the host has the file "kept" open.
+func (l *diskLab) closeInUse() *os.File {
+	l.Helper()
 	l.open(diskSize)
 	l.write("kept")
 	held, err := os.Open(filepath.Join(l.dir, "kept"))
 	if err != nil {
-		t.Fatal(err)
+		l.Fatal(err)
 	}
 	l.close(sandboxclient.KeepWorkspace)
+	return held
+}
+
+// TestDisks_inUse closes a workspace in which somebody on the host has a file open.
+func TestDisks_inUse(t *testing.T) {
+	l := newDiskLab(t)
+	held := l.closeInUse()
 	l.open(diskSize) // finds the device that is still there
 	l.holds("kept")
 	if err := held.Close(); err != nil {

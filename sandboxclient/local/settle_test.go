@@ -105,13 +105,7 @@ func TestUse_powerCut(t *testing.T) {
 // be on its way.
 func TestSettle_vouchesForNothingInUse(t *testing.T) {
 	l := newDiskLab(t)
-	l.open(diskSize)
-	l.write("kept")
-	held, err := os.Open(filepath.Join(l.dir, "kept"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.close(sandboxclient.KeepWorkspace)
+	held := l.closeInUse()
 	c := newCheckpoints(l.disks.layout, 0)
 	made := time.Now()
 	c.sleepsAs(t, l.id, manifest{Made: made})
@@ -123,6 +117,22 @@ func TestSettle_vouchesForNothingInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, func() bool { c.settle(l.id, made); return c.trusted(l.id) })
+}
+
+// TestSettle_waitsForWhatIsInUseForAMoment: a sandbox that starts holds every other's
+// workspace until it has let go of the host's mounts.
+func TestSettle_waitsForWhatIsInUseForAMoment(t *testing.T) {
+	l := newDiskLab(t)
+	held := l.closeInUse()
+	letGo := time.AfterFunc(settlePause/2, func() { held.Close() })
+	defer letGo.Stop()
+	c := newCheckpoints(l.disks.layout, 0)
+	made := time.Now()
+	c.sleepsAs(t, l.id, manifest{Made: made})
+	c.settle(l.id, made)
+	if !c.trusted(l.id) {
+		t.Error("it is not trusted, and nobody asks again")
+	}
 }
 
 // TestSettle_vouchesForNoOther: a sandbox woke and slept again while its first
