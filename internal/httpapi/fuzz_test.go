@@ -62,7 +62,7 @@ func FuzzSwitchesAndNumbers(f *testing.F) {
 func FuzzGuard(f *testing.F) {
 	for _, host := range []string{
 		"localhost", "localhost:8787", "127.0.0.1:1", "[::1]:80", "[::ffff:127.0.0.1]", "gateway.example.org", "GATEWAY.example.ORG.", "evil.example",
-		"127.0.0.1.evil.example", "localhost.evil.example", "localhost\x00", "localhost:80:80", "[localhost]", "127.1", "0x7f.1", "::1", "[::1%25lo]", "",
+		"127.0.0.1.evil.example", "localhost.evil.example", "localhost\x00", "localhost:80:80", "[localhost]", "127.1", "0x7f.1", "::1", "[::1", "::1]", "[::1%25lo]", "[]", "",
 	} {
 		f.Add(host, "", "")
 		f.Add("localhost", "http://"+host, "")

@@ -48,11 +48,15 @@ func (g *Guard) knows(host string) bool {
 	return g.hosts[host] || err == nil && addr.Unmap().IsLoopback()
 }
 
-// hostName reduces a Host header to the name or address in it.
+// hostName reduces a Host header to the name or address in it; brackets that
+// are not closed leave nothing of it.
 func hostName(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
+	} else if inner, ok := strings.CutPrefix(host, "["); ok {
+		if host, ok = strings.CutSuffix(inner, "]"); !ok {
+			return ""
+		}
 	}
-	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 	return strings.ToLower(strings.TrimSuffix(host, "."))
 }
