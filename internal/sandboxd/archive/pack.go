@@ -113,7 +113,7 @@ type inode struct{ device, number uint64 }
 // archive, "." for the top.
 func (p *packer) directory(dir directory, stat unix.Stat_t, name string, excludes patterns, depth int) error {
 	if depth > maxDepth {
-		return fail(wire.CodeInvalid, "There are more than %d directories in one another", maxDepth)
+		return fail(wire.CodeInvalid, "There are more than %d directories in one another, in %.60q…: leave it out by excludes", maxDepth, name)
 	}
 	h := header(stat, name+"/")
 	h.Typeflag = tar.TypeDir

@@ -190,6 +190,21 @@ func TestPack_nameTooLong(t *testing.T) {
 	wantCode(t, err, wire.CodeInvalid)
 }
 
+// Who has to leave it out is told which.
+func TestPack_tooDeep(t *testing.T) {
+	r := newRig(t)
+	must(t, os.MkdirAll(filepath.Join(r.dir, "fine")+strings.Repeat("/d", maxDepth-1), 0o755))
+	r.pack(".", Options{})
+	must(t, os.MkdirAll(filepath.Join(r.dir, "deep")+strings.Repeat("/d", maxDepth), 0o755))
+	s, err := r.Source(".", Options{})
+	must(t, err)
+	defer s.Close()
+	_, err = s.Pack(t.Context(), io.Discard)
+	if wantCode(t, err, wire.CodeInvalid); !strings.Contains(err.Error(), `"deep/d/`) {
+		t.Error(err)
+	}
+}
+
 // A directory of that name is the user's like any other: a new file system's own
 // is removed before anybody sees it.
 func TestReplica_ofLostAndFound(t *testing.T) {
