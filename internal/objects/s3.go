@@ -37,8 +37,10 @@ type S3 struct {
 	bucket    string
 	prefix    string // with a slash at its end, if there is one
 
-	aborting sync.Mutex      // held while uploads that came to nothing are given up
-	failed   map[string]bool // keys of which one may still be there
+	aborting sync.Mutex // held while uploads that came to nothing are given up
+
+	mu     sync.Mutex
+	failed map[string]bool // keys of which one may still be there
 }
 
 // OpenS3 opens the store.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,9 +21,7 @@ func (s *S3) Put(ctx context.Context, key string, content io.Reader) (Info, erro
 	if err := errors.Join(CheckKey(key), context.Cause(ctx)); err != nil {
 		return Info{}, err
 	}
-	// What cannot be given up now waits for another time, unless it is of this key: then
-	// it would be given up together with what is put now.
-	if err := s.abortFailed(ctx); err != nil && s.hasFailed(key) {
+	if err := s.makeWay(ctx, key); err != nil {
 		return Info{}, failure("put", key, explain(err))
 	}
 	first := parts.Get().(*[partSize]byte)
@@ -74,31 +74,56 @@ func (s *S3) putParts(ctx context.Context, key string, content io.Reader) error 
 // giveUp sees to it that no part of a failed upload is left on the server: now, or
 // before the first put for which it is there again.
 func (s *S3) giveUp(ctx context.Context, key string) error {
-	s.aborting.Lock()
+	s.mu.Lock()
 	s.failed[key] = true
-	s.aborting.Unlock()
+	s.mu.Unlock()
+	if !s.aborting.TryLock() { // as when the server does not answer, which others wait for already
+		return nil
+	}
+	defer s.aborting.Unlock()
 	return s.abortFailed(context.WithoutCancel(ctx))
 }
 
-// abortFailed gives up the uploads that have failed. The lock is held meanwhile: a
-// new upload of such a key must not begin, or it were given up with the former.
-func (s *S3) abortFailed(ctx context.Context) error {
-	s.aborting.Lock()
+// makeWay gives up what has failed before something is put. What cannot be given
+// up now, or is being given up, waits for another time, unless it is of this key:
+// then it would be given up together with what is put.
+func (s *S3) makeWay(ctx context.Context, key string) error {
+	if s.hasFailed(key) {
+		s.aborting.Lock()
+	} else if !s.aborting.TryLock() {
+		return nil
+	}
 	defer s.aborting.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, abortTime)
-	defer cancel()
-	for key := range s.failed {
-		if err := s.abort(ctx, s.prefix+key, true); err != nil {
-			return err
-		}
-		delete(s.failed, key)
+	if err := s.abortFailed(ctx); err != nil && s.hasFailed(key) {
+		return err
 	}
 	return nil
 }
 
+// abortFailed gives up the uploads that have failed; s.aborting is held.
+func (s *S3) abortFailed(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, abortTime)
+	defer cancel()
+	for _, key := range s.allFailed() {
+		if err := s.abort(ctx, s.prefix+key, true); err != nil {
+			return err
+		}
+		s.mu.Lock()
+		delete(s.failed, key)
+		s.mu.Unlock()
+	}
+	return nil
+}
+
+func (s *S3) allFailed() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.failed))
+}
+
 func (s *S3) hasFailed(key string) bool {
-	s.aborting.Lock()
-	defer s.aborting.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return s.failed[key]
 }
 
