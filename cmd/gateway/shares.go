@@ -154,7 +154,11 @@ func (l linked) file(c echo.Context, share identity.Share, rest string) error {
 		}
 	}
 	query := url.Values{"path": {path.Join(share.Target, rest)}}
-	if httpapi.Flag(c, "download") {
+	download, err := httpapi.QueryBool(c, "download")
+	if err != nil {
+		return err
+	}
+	if download {
 		query.Set("download", "1")
 	}
 	c.Request().URL.RawQuery = query.Encode()

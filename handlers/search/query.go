@@ -41,8 +41,11 @@ func question(c echo.Context) (query, error) {
 		exclude: httpapi.QueryAll(c, "exclude"),
 	}
 	var err error
-	for name, on := range map[string]*bool{"fixed": &q.fixed, "ignoreCase": &q.ignoreCase, "word": &q.word} {
-		if *on, err = httpapi.QueryBool(c, name); err != nil {
+	for _, option := range []struct {
+		name string
+		on   *bool
+	}{{"fixed", &q.fixed}, {"ignoreCase", &q.ignoreCase}, {"word", &q.word}} {
+		if *option.on, err = httpapi.QueryBool(c, option.name); err != nil {
 			return query{}, err
 		}
 	}
@@ -50,10 +53,11 @@ func question(c echo.Context) (query, error) {
 	if err := checkTerm(q.term); err != nil {
 		return query{}, err
 	}
-	for name, globs := range map[string][]string{"include": q.include, "exclude": q.exclude} {
-		if err := checkGlobs(name, globs); err != nil {
-			return query{}, err
-		}
+	if err := checkGlobs("include", q.include); err != nil {
+		return query{}, err
+	}
+	if err := checkGlobs("exclude", q.exclude); err != nil {
+		return query{}, err
 	}
 	path, _ := httpapi.Query(c, "path")
 	var inside bool

@@ -51,9 +51,6 @@ func FuzzSwitchesAndNumbers(f *testing.F) {
 		if err == nil && (number < least || number > most) || err != nil && (number != 0 || sandboxclient.CodeOf(err) != sandboxclient.CodeInvalid) {
 			t.Errorf("%q: %d, %v", text, number, err)
 		}
-		if Flag(c, "v") && text != "" && text != "1" && text != "true" {
-			t.Errorf("%q asks for something", text)
-		}
 	})
 }
 

@@ -41,7 +41,7 @@ func asking(audited *[]audit.Entry) desk {
 	api.Handle("DELETE", "/tests/:run", "testrunner", says)
 	api.Handle("POST", "/backups/:id", "backups", func(c echo.Context) error {
 		Concerns(c, "notebook", "n")
-		if Flag(c, "events") {
+		if c.QueryParams().Has("events") {
 			Made(c, "9")
 		} else {
 			c.Response().Header().Set("Location", "/tests/9")

@@ -116,16 +116,6 @@ func TestQueryBool(t *testing.T) {
 	}
 }
 
-func TestFlag(t *testing.T) {
-	for query, want := range map[string]bool{
-		"": false, "f": true, "f=": true, "f=1": true, "f=true": true, "f=0": false, "f=false": false, "f=yes": false, "g": false,
-	} {
-		if got := Flag(asked(query), "f"); got != want {
-			t.Errorf("%q: %v", query, got)
-		}
-	}
-}
-
 func TestQueryDuration(t *testing.T) {
 	for query, want := range map[string]time.Duration{
 		"":                0,

@@ -115,10 +115,3 @@ func hexDigit(c byte) (byte, bool) {
 	}
 	return 0, false
 }
-
-// Flag says whether a query parameter asks for something: ?name, ?name=1 and
-// ?name=true do.
-func Flag(c echo.Context, name string) bool {
-	value, ok := Query(c, name)
-	return ok && (value == "" || value == "1" || value == "true")
-}
