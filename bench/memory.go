@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// growthIn says by how much the gateway's memory rose at its highest while all
-// that was done.
-func (l *lab) growthIn(all ...sample) sample {
+// growthIn says by how much a gateway's memory rose at its highest while all that
+// was done.
+func growthIn(pid func() int, all ...sample) sample {
 	return func(ctx context.Context) (float64, error) {
-		if err := resetPeak(l.standard.PID()); err != nil {
+		if err := resetPeak(pid()); err != nil {
 			return 0, err
 		}
-		before, err := memory(l.standard.PID(), "VmRSS")
+		before, err := memory(pid(), "VmRSS")
 		if err != nil {
 			return 0, err
 		}
@@ -24,7 +24,7 @@ func (l *lab) growthIn(all ...sample) sample {
 				return 0, err
 			}
 		}
-		peak, err := memory(l.standard.PID(), "VmHWM")
+		peak, err := memory(pid(), "VmHWM")
 		return max(0, peak-before), err
 	}
 }

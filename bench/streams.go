@@ -28,7 +28,7 @@ func (l *lab) streams() []comparison {
 		},
 		{
 			name: "memory growth by 300 viewers", aim: "no aim yet", unit: "MiB", rounds: 3,
-			measured: l.growthIn(l.viewers(300)),
+			measured: growthIn(l.standard.PID, l.viewers(300)),
 		},
 	}
 }

@@ -35,7 +35,7 @@ func (l *lab) transfers() []comparison {
 		},
 		{
 			name: "gateway's memory growth in that", aim: "< 32 MiB", unit: "MiB", rounds: 3,
-			measured: l.growthIn(l.put(l.standard, 256*miB), l.stored(256*miB)),
+			measured: growthIn(l.standard.PID, l.put(l.standard, 256*miB), l.stored(256*miB)),
 		},
 	}
 }
