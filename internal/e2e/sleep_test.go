@@ -455,6 +455,41 @@ func TestSleep_killsAtRandom(t *testing.T) {
 	nothingLeft(t, dir)
 }
 
+// A gateway that is killed while a notebook falls asleep costs nothing of it: the
+// next one finds it awake or asleep.
+func TestSleep_killedWhileItFallsAsleep(t *testing.T) {
+	t.Parallel()
+	rounds := max(4, soakRuns(t)/50) // 60 in a soak
+	dir := stateDir(t)
+	g := startIn(t, dir)
+	notebook(t, g, "n", "x = b'z' * (100 << 20); n = 0") // some tenths of a second
+	for round := range rounds {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			resp, err := http.Post(g.URL+"/v1/sandboxes/hibernate?app=notebook&name=n", "", nil)
+			if err == nil {
+				resp.Body.Close()
+			}
+		}()
+		begun := func() bool {
+			found, _ := filepath.Glob(filepath.Join(dir, "sandboxes", "*", "checkpoint", "m*"))
+			return len(found) > 0
+		}
+		eventually(t, "the notebook begins to fall asleep", begun)
+		time.Sleep(time.Duration(round%4*4+round/4%4) * 20 * time.Millisecond) // 0, 80, 160, 240, 20, 100, …
+		g.Kill()
+		<-done
+		g = startIn(t, dir)
+		got := notebook(t, g, "n", "n += 1; n, len(x)")
+		if want := fmt.Sprintf("(%d, %d)", round+1, 100<<20); !slices.Equal(got.Values, []string{want}) {
+			t.Fatalf("round %d: %+v", round, got)
+		}
+	}
+	stopped(t, g)
+	nothingLeft(t, dir)
+}
+
 // visitUntilKilled counts in a notebook, in memory and in a file. What was
 // acknowledged is never lost: the file never counts less than told, which an
 // answer has said before, of this gateway or of one that was killed.

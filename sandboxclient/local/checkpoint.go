@@ -19,7 +19,7 @@ import (
 )
 
 // A manifest says what a checkpoint is of, and what must not have changed for it
-// to be of use. It is written last: a checkpoint without one is none.
+// to be of use. It gets its name last: a checkpoint without one is none.
 type manifest struct {
 	Made    time.Time `json:"made"`
 	Bytes   int64     `json:"bytes"`
@@ -40,8 +40,9 @@ type machine struct {
 // In a checkpoint's directory.
 const (
 	manifestName = "manifest.json"
-	filesName    = "files.json" // the host's files that it depends on
-	syncedName   = "synced"     // everything of it has reached the disk, the workspace included
+	pendingName  = "manifest.pending" // what is the manifest once all is written
+	filesName    = "files.json"       // the host's files that it depends on
+	syncedName   = "synced"           // everything of it has reached the disk, the workspace included
 	maxManifest  = 64 << 20
 )
 
@@ -51,15 +52,24 @@ func (d *Driver) machine() (machine, error) {
 	return machine{Runtime: runtime, Kernel: hostKernel()}, err
 }
 
-// writeManifest makes the files in dir a checkpoint.
-func writeManifest(dir string, m manifest, files []hostFile) error {
-	if err := writeJSON(filepath.Join(dir, filesName), files); err != nil {
+// prepare notes what will make the files in dir a checkpoint when the runtime has
+// written it.
+func prepare(dir string, m manifest, files []hostFile) error {
+	return errors.Join(writeJSON(filepath.Join(dir, filesName), files), writeJSON(filepath.Join(dir, pendingName), m))
+}
+
+// complete makes the files in dir a checkpoint.
+func complete(dir string) error {
+	pending := filepath.Join(dir, pendingName)
+	var m manifest
+	if err := readJSON(pending, &m); err != nil {
 		return err
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
+	m.Bytes = 0 // a gateway may have been killed behind the count
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil {
@@ -70,7 +80,10 @@ func writeManifest(dir string, m manifest, files []hostFile) error {
 			return err
 		}
 	}
-	return writeJSON(filepath.Join(dir, manifestName), m)
+	if err := writeJSON(pending, m); err != nil {
+		return err
+	}
+	return os.Rename(pending, filepath.Join(dir, manifestName))
 }
 
 // writeJSON puts a file in place that only root may read.

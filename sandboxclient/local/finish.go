@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"time"
@@ -15,7 +16,9 @@ import (
 // of, each within a bound, and counts what is asleep. What cannot be ended now is
 // left to its wake.
 func (d *Driver) finishHibernations(ctx context.Context, bound time.Duration) error {
-	waking, _ := filepath.Glob(d.layout.waking("*")) // fails for malformed patterns only
+	falling, _ := filepath.Glob(filepath.Join(d.layout.checkpoint("*"), pendingName)) // fails for malformed patterns only
+	d.finish(ctx, bound, owners(folders(falling)), d.finishSleep)
+	waking, _ := filepath.Glob(d.layout.waking("*")) // the same
 	d.finish(ctx, bound, owners(waking), d.clearWake)
 	aside, _ := filepath.Glob(d.layout.sandbox("*") + "/checkpoint.*") // the same
 	for _, dir := range aside {
@@ -43,6 +46,15 @@ func owners(dirs []string) []sandboxclient.ID {
 	return ids
 }
 
+// folders names the directories that files are in.
+func folders(files []string) []string {
+	dirs := make([]string, 0, len(files))
+	for _, file := range files {
+		dirs = append(dirs, filepath.Dir(file))
+	}
+	return dirs
+}
+
 // finish does something for what is left of sandboxes, some at the same time. One
 // that is stuck holds up neither the others nor the gateway.
 func (d *Driver) finish(ctx context.Context, bound time.Duration, ids []sandboxclient.ID, do func(context.Context, sandboxclient.ID) error) {
@@ -60,6 +72,42 @@ func (d *Driver) finish(ctx context.Context, bound time.Duration, ids []sandboxc
 		})
 	}
 	_ = group.Wait()
+}
+
+// finishSleep brings a falling asleep to an end that a gateway was killed in. The
+// runtime goes on with it, and is waited for. A sandbox that still runs, because
+// the runtime had not begun or failed soon, goes on.
+func (d *Driver) finishSleep(ctx context.Context, id sandboxclient.ID) error {
+	dir := d.layout.checkpoint(id)
+	whole, err := written(ctx, dir)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return context.Cause(ctx) // for the next gateway
+	}
+	if err == nil && !whole && d.runs(id) {
+		return d.removeCheckpoint(id)
+	}
+	if err == nil && whole {
+		err = complete(dir)
+	}
+	if err != nil || !whole {
+		d.noteLoss(id, "the gateway was killed while the sandbox fell asleep")
+		return errors.Join(err, d.stopLeft(ctx, id))
+	}
+	return nil
+}
+
+// runs says whether the first process of a sandbox does.
+func (d *Driver) runs(id sandboxclient.ID) bool {
+	record, err := readRecord(d.layout.bundle(id))
+	if err != nil {
+		return false
+	}
+	pidfd, err := record.open()
+	if err != nil {
+		return !errors.Is(err, os.ErrProcessDone)
+	}
+	_ = pidfd.Close()
+	return true
 }
 
 // clearWake finishes a wake, and removes the memory that it used up.

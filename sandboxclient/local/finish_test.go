@@ -1,6 +1,7 @@
 package local
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"os"
@@ -40,6 +41,59 @@ func stuck(t *testing.T, id sandboxclient.ID) (free func()) {
 	free = func() { _ = os.Remove(below) }
 	t.Cleanup(func() { free(); _ = os.Remove(own) })
 	return free
+}
+
+// falls makes a sandbox that fell asleep when its gateway was killed, and gives
+// the mark that the runtime holds.
+func (d *Driver) falls(t *testing.T) (sandboxclient.ID, *os.File) {
+	t.Helper()
+	id := d.checkpoints.sleeps(t, t.Name()+time.Now().String(), manifest{Note: []byte("a note")})
+	clear(d.checkpoints.all)
+	dir := d.layout.checkpoint(id)
+	err := os.Rename(filepath.Join(dir, manifestName), filepath.Join(dir, pendingName))
+	mark, e := newMark(dir)
+	if err := errors.Join(err, e, os.MkdirAll(d.layout.bundle(id), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = mark.Close() })
+	return id, mark
+}
+
+// TestFinishHibernations_stillFalling: the runtime that a killed gateway left at
+// work on a checkpoint is waited for, and only by who stays.
+func TestFinishHibernations_stillFalling(t *testing.T) {
+	d := newSleepLab(t)
+	id, mark := d.falls(t)
+	leaving, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	if err := d.finishHibernations(leaving, time.Minute); !errors.Is(err, context.Canceled) {
+		t.Errorf("a gateway that is stopped: %v", err)
+	}
+	time.AfterFunc(50*time.Millisecond, func() {
+		_, err := mark.WriteString("\n")
+		if err := errors.Join(err, mark.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := d.finishHibernations(t.Context(), time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if slept, err := d.Asleep(id); err != nil || string(slept.Note) != "a note" {
+		t.Errorf("asleep: %+v, %v", slept, err)
+	}
+}
+
+// TestFinishHibernations_neverWritten: a runtime that hangs keeps no gateway from
+// its start.
+func TestFinishHibernations_neverWritten(t *testing.T) {
+	d := newSleepLab(t)
+	id, _ := d.falls(t)
+	if err := d.finishHibernations(t.Context(), 50*time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := readManifest(d.layout.checkpoint(id)); err != nil || m.Lost == "" {
+		t.Errorf("its loss is not noted: %+v, %v", m, err)
+	}
 }
 
 // TestFinishHibernations_stuck: what cannot be ended beside a memory keeps neither

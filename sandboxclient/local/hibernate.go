@@ -34,11 +34,14 @@ func (d *Driver) Hibernate(ctx context.Context, id sandboxclient.ID, note []byte
 	if err == nil {
 		err = d.clearCheckpoint(id)
 	}
+	if err == nil {
+		m.Note = note
+		err = prepare(dir, m, files)
+	}
 	if err != nil {
 		return fmt.Errorf("hibernate sandbox %s: %w: %w", id, sandboxclient.ErrAwake, err)
 	}
-	m.Note = note
-	if err := d.freeze(ctx, id, dir, m, files, compress); err != nil {
+	if err := d.freeze(ctx, id, dir, compress); err != nil {
 		return fmt.Errorf("hibernate sandbox %s: %w", id, err)
 	}
 	d.checkpoints.add(id, d.noteLoss)
@@ -113,10 +116,10 @@ func (d *Driver) discard(id sandboxclient.ID, dir string) error {
 }
 
 // freeze writes the checkpoint and stops what is left of the sandbox, in this
-// order: a gateway that is killed in between finds a checkpoint that is whole. One
-// that is killed while it is written finds neither.
-func (d *Driver) freeze(ctx context.Context, id sandboxclient.ID, dir string, m manifest, files []hostFile, compress bool) error {
-	err := d.write(ctx, id, dir, m, files, compress)
+// order: when the gateway is killed, the next one finds the one or the other, or
+// the runtime at work on it.
+func (d *Driver) freeze(ctx context.Context, id sandboxclient.ID, dir string, compress bool) error {
+	err := d.write(ctx, id, dir, compress)
 	if err != nil {
 		stuck := d.stopLeft(ctx, id)
 		d.noteLoss(id, lossOf(err)) // not before: on a full disk it may need what the runtime had written
@@ -136,8 +139,9 @@ func (d *Driver) stopLeft(ctx context.Context, id sandboxclient.ID) error {
 	return d.stop(ctx, id, sandboxclient.KeepWorkspace)
 }
 
-// write writes the memory of a sandbox, which is the end of its processes.
-func (d *Driver) write(ctx context.Context, id sandboxclient.ID, dir string, m manifest, files []hostFile, compress bool) error {
+// write writes the memory of a sandbox to a directory that was prepared, which is
+// the end of its processes.
+func (d *Driver) write(ctx context.Context, id sandboxclient.ID, dir string, compress bool) error {
 	// runsc does not know what to do with a socket that is open on both sides.
 	d.forget(id)
 	name := d.layout.instanceOf(id)
@@ -147,7 +151,7 @@ func (d *Driver) write(ctx context.Context, id sandboxclient.ID, dir string, m m
 	if err := d.engine.checkpoint(ctx, name, d.layout.bundle(id), dir, compress); err != nil {
 		return err
 	}
-	return writeManifest(dir, m, files)
+	return complete(dir)
 }
 
 // lossOf is what a failed hibernation is to the user.

@@ -4,23 +4,42 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	runc "github.com/containerd/go-runc"
 	"golang.org/x/sys/unix"
 )
 
-// checkpoint has runsc write a sandbox's memory to a directory, and end it.
+// andMark is a command of the shell that runs another, and marks its success.
+const andMark = `"$@" && echo >&3`
+
+// checkpoint has runsc write a sandbox's memory to a directory, and end it. When
+// the gateway is killed, runsc goes on, and written tells the next one how it ended.
 func (e *engine) checkpoint(ctx context.Context, name instance, bundle, dir string, compress bool) error {
-	r := e.Runc
-	r.Log = filepath.Join(bundle, logName)
-	opts := &runc.CheckpointOpts{ImagePath: dir}
-	if compress {
-		opts.ExtraArgs = []string{"--compression", "flate-best-speed"}
+	mark, err := newMark(dir)
+	if err != nil {
+		return err
 	}
-	ctx = runc.WithExtraEnv(ctx, blanked(os.Environ())...)
-	err := explain(ctx, r.Checkpoint(ctx, string(name), opts), r.Log)
+	defer mark.Close()
+	log := filepath.Join(bundle, logName)
+	args := []string{"-c", andMark, "sh", e.Command, "--root", e.Root, "--log", log, "--log-format", string(e.LogFormat)}
+	args = append(args, e.ExtraArgs...)
+	args = append(args, "checkpoint", "--image-path", dir)
+	if compress {
+		args = append(args, "--compression", "flate-best-speed")
+	}
+	cmd := exec.CommandContext(ctx, "/bin/sh", append(args, string(name))...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
+	cmd.ExtraFiles = []*os.File{mark} // its descriptor 3, and runsc's
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
+	said, err := cmd.CombinedOutput()
+	if err != nil {
+		err = explain(ctx, fmt.Errorf("%w: %s", err, said), log)
+	}
 	if err != nil && strings.Contains(err.Error(), unix.ENOSPC.Error()) { // words are all that comes out of a process
 		err = fmt.Errorf("%w: %w", unix.ENOSPC, err)
 	}

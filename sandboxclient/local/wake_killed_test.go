@@ -43,6 +43,54 @@ func TestNew_finishesWakes(t *testing.T) {
 	}
 }
 
+// TestNew_finishesSleeps: what the runtime has written whole is not lost with a
+// gateway that is killed meanwhile, nor what it had not begun to write.
+func TestNew_finishesSleeps(t *testing.T) {
+	b := newBench(t, "runsc")
+	dir := filepath.Join(b.cfg.StateDir, "sandboxes", string(b.id), "checkpoint")
+	d := b.asleep()
+	d = b.killFallingAsleep(d, "\n")
+	if slept, err := d.Asleep(b.id); err != nil || slept.Bytes < 1<<20 {
+		t.Errorf("asleep, where all was written: %+v, %v", slept, err)
+	}
+	if err := b.wake(d); err != nil {
+		t.Fatal(err)
+	}
+	err := errors.Join(d.Close(), os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "manifest.pending"), []byte("{}"), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d = b.open()
+	if err := reach(d, b.id); err != nil {
+		t.Errorf("reach, where nothing was written: %v", err)
+	}
+	if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("left behind: %v", err)
+	}
+	if err := d.Hibernate(t.Context(), b.id, nil); err != nil {
+		t.Fatal(err)
+	}
+	d = b.killFallingAsleep(d, "")
+	var lost *sandboxclient.LostError
+	if err := b.wake(d); !errors.As(err, &lost) || !strings.Contains(lost.Why, "fell asleep") {
+		t.Errorf("wake, where something was written: %v", err)
+	}
+}
+
+// killFallingAsleep gives the driver of the gateway after one that was killed
+// when the runtime had left this mark, and had ended the sandbox.
+func (b *bench) killFallingAsleep(d *local.Driver, mark string) *local.Driver {
+	b.Helper()
+	dir := filepath.Join(b.cfg.StateDir, "sandboxes", string(b.id), "checkpoint")
+	err := errors.Join(d.Close(), os.Remove(filepath.Join(dir, "synced")),
+		os.Rename(filepath.Join(dir, "manifest.json"), filepath.Join(dir, "manifest.pending")),
+		os.WriteFile(filepath.Join(dir, "mark"), []byte(mark), 0o600))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return b.open()
+}
+
 // asleep gives a driver and a sandbox that sleeps.
 func (b *bench) asleep() *local.Driver {
 	b.Helper()
