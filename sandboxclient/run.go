@@ -13,7 +13,8 @@ import (
 
 // RunCode runs a cell in a code context, which is made when it is not there.
 // Cells of one context run one after the other. When ctx ends, the cell is
-// interrupted, unless it was detached; variables are kept.
+// interrupted, unless it was detached, also when it had not begun; variables are
+// kept.
 //
 // A program that fails is a Run, not an error.
 func (s *Sandbox) RunCode(ctx context.Context, code string, opts RunOptions) (*Run, error) {
@@ -51,7 +52,7 @@ func (s *Sandbox) RunCodeStream(ctx context.Context, code string, opts RunOption
 		Output:    c.limits(0, 0),
 	}
 	return s.stream(ctx, launch{
-		op: "run code", id: id, timeout: timeout, detach: opts.Detach, context: request.Context.ID,
+		op: "run code", id: id, timeout: timeout, detach: opts.Detach, insist: opts.Detach, context: request.Context.ID,
 		open: post("/v1/run", request),
 		told: func(ctx context.Context, l *link, e *Event) {
 			if e.Type == wire.EventStart {

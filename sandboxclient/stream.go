@@ -28,6 +28,7 @@ type launch struct {
 	id      string // the execution's
 	timeout time.Duration
 	detach  bool
+	insist  bool                                                 // it is started even if the caller leaves before
 	watch   bool                                                 // it was started by somebody else, and is not ours to cancel
 	context string                                               // of a cell: where it is to run
 	open    func(context.Context, *link) (*http.Response, error) // gives the first events
@@ -39,7 +40,7 @@ type launch struct {
 // event there is exactly one terminal one, ours if need be.
 //
 // When ctx ends or the loop is left, the execution is canceled unless it was
-// detached. sandboxd itself never ends one because a connection broke: the
+// detached; one that insists is started all the same. sandboxd itself never ends one because a connection broke: the
 // execution outlives the gateway, and can be followed again.
 func (s *Sandbox) stream(ctx context.Context, l launch) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
@@ -47,8 +48,26 @@ func (s *Sandbox) stream(ctx context.Context, l launch) iter.Seq2[Event, error] 
 		f := follower{launch: l, sandbox: s, yield: yield}
 		f.arrived = s.client.arrivals.expect(contextKey{s.id, l.context})
 		defer f.arrived()
+		if l.insist {
+			var leave func()
+			ctx, leave = f.insisting(ctx)
+			defer leave()
+		}
 		f.conclude(s.with(ctx, l.op, f.follow))
 	}
+}
+
+// insisting gives a context for a start that ends with the caller's only once
+// sandboxd has the execution.
+func (l *launch) insisting(ctx context.Context) (_ context.Context, leave func()) {
+	starting, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	open := l.open
+	l.open = func(c context.Context, k *link) (*http.Response, error) {
+		resp, err := open(c, k)
+		context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+		return resp, err
+	}
+	return starting, func() { cancel(nil) }
 }
 
 // A follower hands one execution's events on, over as many connections as it takes.

@@ -82,6 +82,25 @@ func TestStream_leavingCancelsUnlessDetached(t *testing.T) {
 	})
 }
 
+// What was detached runs although its caller left while the sandbox started.
+func TestStream_leavingBeforeItBegins(t *testing.T) {
+	for detach, want := range map[bool]string{true: "2", false: "1"} {
+		inBubble(t, func(t *testing.T, c *Client, e *engine, _ *memory) {
+			e.bootTime = time.Second
+			s := c.Sandbox(scratch)
+			ctx, leave := context.WithCancel(t.Context())
+			time.AfterFunc(time.Second/2, leave)
+			if _, err := s.RunCode(ctx, "inc", RunOptions{Detach: detach}); err == nil {
+				t.Error("whoever left was answered")
+			}
+			time.Sleep(time.Second)
+			if run := mustRun(t, s, "inc"); run.Stdout != want {
+				t.Errorf("detached %v: the next count is %s, want %s", detach, run.Stdout, want)
+			}
+		})
+	}
+}
+
 func TestStream_refusesASecondStart(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *Client, _ *engine, m *memory) {
 		s := c.Sandbox(scratch)
