@@ -154,6 +154,40 @@ func TestGuard_waitsForWhatTheDeadHad(t *testing.T) {
 	})
 }
 
+// A process takes on until its end has come to it: nobody else goes for that.
+func TestGuard_waitsForOneThatTakesMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGuard(starter{}, slog.New(slog.DiscardHandler))
+		end := time.Now().Add(time.Hour)
+		g.usage = func() (usage, error) {
+			switch left := time.Until(end); {
+			case left <= 0:
+				return usage{total: 1 << 30, available: 900 << 20}, nil
+			case left < time.Hour:
+				return usage{total: 1 << 30, available: int64(left / 100)}, nil // 20 MB, and less by and by
+			}
+			return usage{total: 1 << 30, available: 100 << 20}, nil
+		}
+		g.largest = func(count int) ([]process, error) {
+			return []process{{pid: 9, resident: 800 << 20}, {pid: 8, resident: 1 << 20}}[:count], nil
+		}
+		g.tasks = func() int { return 2 }
+		g.holds = func(process) bool { return time.Now().Before(end) }
+		var killed []int
+		g.kill = func(pid int, signal syscall.Signal) error {
+			if signal == syscall.SIGKILL {
+				killed = append(killed, pid)
+				end = time.Now().Add(2 * time.Second)
+			}
+			return nil
+		}
+		g.look()
+		if !slices.Equal(killed, []int{9}) {
+			t.Errorf("killed %v", killed)
+		}
+	})
+}
+
 // Among many processes more is kept back: what went between two looks can go
 // again before sandboxd has its turn.
 func TestGuard_strikesAtAHerdSooner(t *testing.T) {

@@ -24,19 +24,17 @@ const (
 // holds next to nothing. It is false when all are ended and there is no memory.
 //
 // Unless there are few, and one is enough, all others stand still meanwhile.
-// Beside hundreds that take memory, sandboxd would come too late to end one.
+// Beside hundreds that take memory, sandboxd would come too late to end one. And
+// one that took more before it died is waited for once they do: only then is what
+// is missing another's.
 func (g *Guard) strike(limit, want int64) bool {
-	frozen := false
+	still := g.tasks() >= herd && g.freeze()
 	defer func() {
-		if frozen {
+		if still {
 			g.thaw()
 		}
 	}()
 	for count := 1; ; count *= 2 {
-		if count == 2 || count == 1 && g.tasks() >= herd {
-			g.freeze()
-			frozen = true
-		}
 		victims, err := g.largest(count)
 		if err != nil {
 			g.log.Error("no process to end for its memory", "error", err)
@@ -47,21 +45,27 @@ func (g *Guard) strike(limit, want int64) bool {
 			g.end(victim, limit)
 		}
 		if len(victims) < count {
-			return g.recovers(victims, left, 0)
+			return g.recovers(victims, left, 0, still)
 		}
-		if g.recovers(victims, left, want) {
+		if g.recovers(victims, left, want, still) {
 			return true
+		}
+		if !still {
+			still = g.freeze()
+			if still && g.recovers(victims, left, want, still) {
+				return true
+			}
 		}
 	}
 }
 
 // freeze stops everybody: again, until none is left that was just being born,
-// which shows in the memory that it takes.
-func (g *Guard) freeze() {
+// which shows in the memory that it takes. It says whether they stand.
+func (g *Guard) freeze() bool {
 	for last, calm := fastest, 0; calm < 2; {
 		if err := g.kill(everybody, syscall.SIGSTOP); err != nil {
 			g.log.Error("processes were not stopped", "error", err)
-			return
+			return false
 		}
 		left, _ := g.left()
 		if calm++; left < last-settled {
@@ -69,6 +73,7 @@ func (g *Guard) freeze() {
 		}
 		last = left
 	}
+	return true
 }
 
 // thaw lets everybody go on; it fails when nobody is left.
@@ -88,9 +93,10 @@ func (g *Guard) end(victim process, limit int64) {
 }
 
 // recovers waits until more than want is left; it is false when the victims have
-// given back what they had, or should have, and there is not. Somebody who takes
-// more than they give back, beyond the left that was there before, ends the wait.
-func (g *Guard) recovers(victims []process, before, want int64) bool {
+// given back what they had, or should have, and there is not. Unless all others
+// stand still, it ends as well when more is taken than the left that was there
+// before.
+func (g *Guard) recovers(victims []process, before, want int64, still bool) bool {
 	var held int64
 	for _, v := range victims {
 		held += v.resident
@@ -100,7 +106,7 @@ func (g *Guard) recovers(victims []process, before, want int64) bool {
 		left, _ := g.left()
 		enough = left > want
 		gone = gone || !slices.ContainsFunc(victims, g.holds)
-		return enough || left < before-settled || gone && left >= before+held/2
+		return enough || !still && left < before-settled || gone && left >= before+held/2
 	}
 	await(dying, func() bool { return over() || gone })
 	await(recovery, over)
