@@ -4,8 +4,13 @@ package main
 
 import (
 	"os"
+	"runtime"
 
 	"sandgate/internal/sandboxd"
 )
+
+// The first thread is main's own. The process is taken for the user's whose that
+// thread is, and others act as the sandbox's user for a while.
+func init() { runtime.LockOSThread() }
 
 func main() { os.Exit(sandboxd.Run(os.Args[1:], os.Stdout, os.Stderr)) }

@@ -24,7 +24,7 @@ type tree struct {
 
 // plant makes the top.
 func (t *tree) plant(in directory, name string, uid, gid int) error {
-	t.in, t.uid, t.gid, t.crew = in, uid, gid, newCrew()
+	t.in, t.uid, t.gid, t.crew = in, uid, gid, newCrew(uid, gid)
 	return t.descend(name)
 }
 
@@ -75,7 +75,8 @@ func (t *tree) descend(name string) error {
 	return l.remember()
 }
 
-// remember keeps what a directory that was left before had been given.
+// remember keeps what a directory that was left before had been given, and lets
+// entries be made in it again.
 func (l *level) remember() error {
 	l.found = true
 	var stat unix.Stat_t
@@ -83,7 +84,7 @@ func (l *level) remember() error {
 		return err
 	}
 	l.mode, l.mtime = stat.Mode&0o1777, stat.Mtim
-	return nil
+	return unix.Fchmod(l.fd, 0o700)
 }
 
 func (t *tree) newest() directory {

@@ -171,7 +171,7 @@ func (u *unpacker) file(in *level, base, name string, h *tar.Header) error {
 	}
 	u.info.Bytes += h.Size
 	if h.Size > int64(len(zeros)) {
-		return u.make(in.directory, base, name, h, u.content)
+		return u.tree.crew.now(func() error { return u.make(in.directory, base, name, h, u.content) })
 	}
 	buf := small.Get().(*[hole]byte)
 	if _, err := io.ReadFull(u.tar, buf[:h.Size]); err != nil {
@@ -188,7 +188,7 @@ func (u *unpacker) file(in *level, base, name string, h *tar.Header) error {
 
 var small = sync.Pool{New: func() any { return new([hole]byte) }}
 
-// make makes a file and fills it.
+// make makes a file of whoever it is that does, and fills it.
 func (u *unpacker) make(in directory, base, name string, h *tar.Header, fill func(fd int, size int64) error) error {
 	mode := uint32(h.Mode & 0o1777)
 	fd, err := u.create(in, base, name, mode)
@@ -197,9 +197,6 @@ func (u *unpacker) make(in directory, base, name string, h *tar.Header, fill fun
 	}
 	defer unix.Close(fd)
 	if err := fill(fd, h.Size); err != nil {
-		return err
-	}
-	if err := unix.Fchown(fd, u.archive.uid, u.archive.gid); err != nil {
 		return err
 	}
 	if mode&^0o777 != 0 || mode&u.archive.umask != 0 {
