@@ -188,6 +188,49 @@ func TestGuard_waitsForOneThatTakesMore(t *testing.T) {
 	})
 }
 
+// Somebody may let everybody go on while they are to stand still.
+func TestGuard_makesThemStandAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGuard(starter{}, slog.New(slog.DiscardHandler))
+		available, still, stops := int64(100<<20), false, 0
+		began, released := time.Now(), false
+		g.usage = func() (usage, error) {
+			if !released && time.Since(began) > time.Second {
+				still, released = false, true
+			}
+			if !still {
+				available -= 2 << 20
+			}
+			if time.Since(began) > 2*time.Second {
+				available = 900 << 20
+			}
+			return usage{total: 1 << 30, available: available}, nil
+		}
+		g.largest = func(count int) ([]process, error) {
+			return []process{{pid: 9, resident: 800 << 20}, {pid: 8, resident: 1 << 20}}[:min(count, 2)], nil
+		}
+		g.tasks = func() int { return 2 }
+		g.holds = func(process) bool { return time.Since(began) < 2*time.Second }
+		var killed []int
+		g.kill = func(pid int, signal syscall.Signal) error {
+			switch signal {
+			case syscall.SIGSTOP:
+				if !still {
+					stops++
+				}
+				still = true
+			case syscall.SIGKILL:
+				killed = append(killed, pid)
+			}
+			return nil
+		}
+		g.look()
+		if !slices.Equal(killed, []int{9}) || stops != 2 {
+			t.Errorf("killed %v, stopped %d times", killed, stops)
+		}
+	})
+}
+
 // Among many processes more is kept back: what went between two looks can go
 // again before sandboxd has its turn.
 func TestGuard_strikesAtAHerdSooner(t *testing.T) {

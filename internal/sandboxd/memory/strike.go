@@ -28,13 +28,16 @@ const (
 // one that took more before it died is waited for once they do: only then is what
 // is missing another's.
 func (g *Guard) strike(limit, want int64) bool {
-	still := g.tasks() >= herd && g.freeze()
+	still := g.tasks() >= herd
 	defer func() {
 		if still {
 			g.thaw()
 		}
 	}()
 	for count := 1; ; count *= 2 {
+		if still {
+			g.freeze()
+		}
 		victims, err := g.largest(count)
 		if err != nil {
 			g.log.Error("no process to end for its memory", "error", err)
@@ -51,8 +54,9 @@ func (g *Guard) strike(limit, want int64) bool {
 			return true
 		}
 		if !still {
-			still = g.freeze()
-			if still && g.recovers(victims, left, want, still) {
+			still = true
+			g.freeze()
+			if g.recovers(victims, left, want, still) {
 				return true
 			}
 		}
@@ -60,12 +64,12 @@ func (g *Guard) strike(limit, want int64) bool {
 }
 
 // freeze stops everybody: again, until none is left that was just being born,
-// which shows in the memory that it takes. It says whether they stand.
-func (g *Guard) freeze() bool {
+// which shows in the memory that it takes.
+func (g *Guard) freeze() {
 	for last, calm := fastest, 0; calm < 2; {
 		if err := g.kill(everybody, syscall.SIGSTOP); err != nil {
 			g.log.Error("processes were not stopped", "error", err)
-			return false
+			return
 		}
 		left, _ := g.left()
 		if calm++; left < last-settled {
@@ -73,7 +77,6 @@ func (g *Guard) freeze() bool {
 		}
 		last = left
 	}
-	return true
 }
 
 // thaw lets everybody go on; it fails when nobody is left.
@@ -93,17 +96,23 @@ func (g *Guard) end(victim process, limit int64) {
 }
 
 // recovers waits until more than want is left; it is false when the victims have
-// given back what they had, or should have, and there is not. Unless all others
-// stand still, it ends as well when more is taken than the left that was there
-// before.
+// given back what they had, or should have, and there is not. When more is taken
+// than the left that was there before, it ends as well; but where all others are
+// to stand still, it makes them stand again: who ends a program with its whole
+// tree lets everybody go on after it.
 func (g *Guard) recovers(victims []process, before, want int64, still bool) bool {
 	var held int64
 	for _, v := range victims {
 		held += v.resident
 	}
 	enough, gone := false, false
+	low := before
 	over := func() bool {
 		left, _ := g.left()
+		if still && left < low-settled {
+			g.freeze()
+			low, _ = g.left()
+		}
 		enough = left > want
 		gone = gone || !slices.ContainsFunc(victims, g.holds)
 		return enough || !still && left < before-settled || gone && left >= before+held/2
