@@ -2,6 +2,7 @@ package archive
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"sync"
@@ -63,9 +64,20 @@ func (c *crew) handOver() {
 // now gives a job and waits until it is done.
 func (c *crew) now(job func() error) error {
 	done := make(chan error)
-	c.do(func() error { done <- job(); return nil })
+	c.do(func() error { done <- caught(job); return nil })
 	c.handOver()
 	return <-done
+}
+
+// caught gives the panic of a job as its error: a decoder's would end sandboxd,
+// and concerns nobody but whose archive it is.
+func caught(job func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v", v)
+		}
+	}()
+	return job()
 }
 
 // actAs lets this goroutine act as a user, to its end: its thread ends with it.

@@ -122,6 +122,28 @@ func TestRestore_takesWhatOthersPack(t *testing.T) {
 	}
 }
 
+// Nobody who may not write into a directory once it is whole is kept from making it.
+func TestRestore_entersADirectoryAgain(t *testing.T) {
+	r := newRig(t)
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, h := range []tar.Header{
+		{Typeflag: tar.TypeDir, Name: "a/", Mode: 0o500},
+		{Typeflag: tar.TypeReg, Name: "a/x"},
+		{Typeflag: tar.TypeReg, Name: "b/y", Mode: 0o644},
+		{Typeflag: tar.TypeReg, Name: "a/z", Mode: 0o600},
+	} {
+		must(t, w.WriteHeader(&h))
+	}
+	must(t, w.Close())
+	r.restore("app", b.Bytes())
+	for name, mode := range map[string]os.FileMode{"a": os.ModeDir | 0o500, "a/x": 0, "a/z": 0o600} {
+		if info, err := os.Lstat(filepath.Join(r.dir, "app", name)); err != nil || info.Mode() != mode {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+}
+
 func TestSource_leavesOut(t *testing.T) {
 	r := newRig(t)
 	for _, name := range []string{"keep.txt", "a.log", "sub/b.log", "node_modules/x/y", "sub/node_modules/z", "build/out", "sub/build/kept", "sub/secret", "sub/deeper/secret", "important.log", "{x}"} {
