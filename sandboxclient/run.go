@@ -13,8 +13,8 @@ import (
 
 // RunCode runs a cell in a code context, which is made when it is not there.
 // Cells of one context run one after the other. When ctx ends, the cell is
-// interrupted, unless it was detached, also when it had not begun; variables are
-// kept.
+// interrupted, unless it was detached; variables are kept. A detached one begins
+// even if ctx ends while the sandbox starts.
 //
 // A program that fails is a Run, not an error.
 func (s *Sandbox) RunCode(ctx context.Context, code string, opts RunOptions) (*Run, error) {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"sync"
 	"time"
 
 	"sandgate/sandboxclient/wire"
@@ -57,17 +58,30 @@ func (s *Sandbox) stream(ctx context.Context, l launch) iter.Seq2[Event, error] 
 	}
 }
 
-// insisting gives a context for a start that ends with the caller's only once
-// sandboxd has the execution.
+// insisting gives a context for a start that goes on when the caller leaves, until
+// sandboxd has the execution. When the gateway has it end, for a stop, it does.
 func (l *launch) insisting(ctx context.Context) (_ context.Context, leave func()) {
 	starting, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	begun := make(chan struct{})
+	begin := sync.OnceFunc(func() { close(begun) })
 	open := l.open
 	l.open = func(c context.Context, k *link) (*http.Response, error) {
 		resp, err := open(c, k)
-		context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+		if !errors.Is(err, errDial) { // of which nothing was sent, and which is done once more
+			begin()
+		}
 		return resp, err
 	}
-	return starting, func() { cancel(nil) }
+	stop := context.AfterFunc(ctx, func() {
+		if _, told := errors.AsType[*Error](context.Cause(ctx)); !told {
+			select {
+			case <-begun:
+			case <-starting.Done():
+			}
+		}
+		cancel(context.Cause(ctx))
+	})
+	return starting, func() { stop(); cancel(nil) }
 }
 
 // A follower hands one execution's events on, over as many connections as it takes.

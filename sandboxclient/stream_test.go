@@ -90,12 +90,30 @@ func TestStream_leavingBeforeItBegins(t *testing.T) {
 			s := c.Sandbox(scratch)
 			ctx, leave := context.WithCancel(t.Context())
 			time.AfterFunc(time.Second/2, leave)
-			if _, err := s.RunCode(ctx, "inc", RunOptions{Detach: detach}); err == nil {
-				t.Error("whoever left was answered")
-			}
+			_, _ = s.RunCode(ctx, "inc", RunOptions{Detach: detach}) // nobody waits for the answer
 			time.Sleep(time.Second)
 			if run := mustRun(t, s, "inc"); run.Stdout != want {
 				t.Errorf("detached %v: the next count is %s, want %s", detach, run.Stdout, want)
+			}
+		})
+	}
+}
+
+// Nor does it matter that the sandbox had died unnoticed, and starts once more. A
+// gateway that stops waits for none of it.
+func TestStream_leavingBeforeItBeginsAnew(t *testing.T) {
+	for cause, want := range map[error]string{context.Canceled: "2", &Error{Code: CodeUnavailable}: "1"} {
+		inBubble(t, func(t *testing.T, c *Client, e *engine, _ *memory) {
+			s := c.Sandbox(scratch)
+			mustRun(t, s, "x")
+			e.kill(s.ID())
+			e.bootTime = time.Second
+			ctx, leave := context.WithCancelCause(t.Context())
+			time.AfterFunc(time.Second/2, func() { leave(cause) })
+			_, _ = s.RunCode(ctx, "inc", RunOptions{Detach: true}) // the same
+			time.Sleep(time.Second)
+			if run := mustRun(t, s, "inc"); run.Stdout != want {
+				t.Errorf("%v: the next count is %s, want %s", cause, run.Stdout, want)
 			}
 		})
 	}
