@@ -53,9 +53,20 @@ func (d *Driver) machine() (machine, error) {
 }
 
 // prepare notes what will make the files in dir a checkpoint when the runtime has
-// written it.
-func prepare(dir string, m manifest, files []hostFile) error {
-	return errors.Join(writeJSON(filepath.Join(dir, filesName), files), writeJSON(filepath.Join(dir, pendingName), m))
+// written it, and gives the mark that it holds meanwhile.
+func prepare(dir string, m manifest, files []hostFile) (*os.File, error) {
+	mark, err := newMark(dir)
+	if err != nil {
+		return nil, err
+	}
+	err = writeJSON(filepath.Join(dir, filesName), files)
+	if err == nil {
+		err = writeJSON(filepath.Join(dir, pendingName), m)
+	}
+	if err != nil {
+		return nil, errors.Join(err, mark.Close())
+	}
+	return mark, nil
 }
 
 // complete makes the files in dir a checkpoint.
@@ -80,7 +91,7 @@ func complete(dir string) error {
 			return err
 		}
 	}
-	if err := writeJSON(pending, m); err != nil {
+	if err := writeJSON(pending, m); err != nil && !errors.Is(err, unix.ENOSPC) { // it is whole, only not counted
 		return err
 	}
 	return os.Rename(pending, filepath.Join(dir, manifestName))

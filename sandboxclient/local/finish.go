@@ -13,11 +13,14 @@ import (
 )
 
 // finishHibernations brings to an end what a gateway was killed in the middle
-// of, each within a bound, and counts what is asleep. What cannot be ended now is
-// left to its wake.
+// of, each within a bound, and counts what is asleep. What beside a memory cannot
+// be ended now is left to its wake. A memory that is still being written is waited
+// for as long as it grows.
 func (d *Driver) finishHibernations(ctx context.Context, bound time.Duration) error {
 	falling, _ := filepath.Glob(filepath.Join(d.layout.checkpoint("*"), pendingName)) // fails for malformed patterns only
-	d.finish(ctx, bound, owners(folders(falling)), d.finishSleep)
+	d.finish(ctx, longestWrite, owners(folders(falling)), func(ctx context.Context, id sandboxclient.ID) error {
+		return d.finishSleep(ctx, bound, id)
+	})
 	waking, _ := filepath.Glob(d.layout.waking("*")) // the same
 	d.finish(ctx, bound, owners(waking), d.clearWake)
 	aside, _ := filepath.Glob(d.layout.sandbox("*") + "/checkpoint.*") // the same
@@ -75,39 +78,60 @@ func (d *Driver) finish(ctx context.Context, bound time.Duration, ids []sandboxc
 }
 
 // finishSleep brings a falling asleep to an end that a gateway was killed in. The
-// runtime goes on with it, and is waited for. A sandbox that still runs, because
-// the runtime had not begun or failed soon, goes on.
-func (d *Driver) finishSleep(ctx context.Context, id sandboxclient.ID) error {
+// runtime goes on with it, and is waited for as long as it writes. A sandbox that
+// still runs, because the runtime had not begun or was refused, goes on.
+func (d *Driver) finishSleep(ctx context.Context, patience time.Duration, id sandboxclient.ID) error {
 	dir := d.layout.checkpoint(id)
-	whole, err := written(ctx, dir)
+	mark, err := awaitMark(ctx, dir, patience)
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return context.Cause(ctx) // for the next gateway
 	}
-	if err == nil && !whole && d.runs(id) {
+	if err == nil && !mark.whole && d.runsOn(ctx, id, mark.begun()) {
 		return d.removeCheckpoint(id)
 	}
-	if err == nil && whole {
-		err = complete(dir)
+	if err == nil && mark.whole {
+		if err = complete(dir); err == nil {
+			return nil
+		}
 	}
-	if err != nil || !whole {
-		d.noteLoss(id, "the gateway was killed while the sandbox fell asleep")
-		return errors.Join(err, d.stopLeft(ctx, id))
+	if errors.Is(err, errNotWritten) {
+		mark.end()
 	}
-	return nil
+	stuck := d.stopLeft(ctx, id)
+	d.noteLoss(id, fellAsleep(dir))
+	return errors.Join(err, stuck)
 }
 
-// runs says whether the first process of a sandbox does.
-func (d *Driver) runs(id sandboxclient.ID) bool {
+// fellAsleep is why a memory is lost that was not written whole.
+func fellAsleep(dir string) string {
+	var m manifest
+	if err := readJSON(filepath.Join(dir, pendingName), &m); err == nil && m.Boot != bootID() {
+		return "the machine stopped while the sandbox fell asleep"
+	}
+	return "the gateway was killed while the sandbox fell asleep"
+}
+
+// runsOn says whether the first process of a sandbox runs, and goes on to where
+// the runtime has begun: what that could not write ends a little later.
+func (d *Driver) runsOn(ctx context.Context, id sandboxclient.ID, begun bool) bool {
+	const lastBreath = 2 * time.Second
 	record, err := readRecord(d.layout.bundle(id))
 	if err != nil {
-		return false
+		return !lastWord(err)
 	}
 	pidfd, err := record.open()
 	if err != nil {
 		return !errors.Is(err, os.ErrProcessDone)
 	}
-	_ = pidfd.Close()
-	return true
+	defer pidfd.Close()
+	if !begun {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(ctx, lastBreath)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { _ = pidfd.Close() })
+	defer stop()
+	return awaitExit(pidfd) != nil
 }
 
 // clearWake finishes a wake, and removes the memory that it used up.

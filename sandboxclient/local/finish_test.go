@@ -5,7 +5,10 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -70,7 +73,7 @@ func TestFinishHibernations_stillFalling(t *testing.T) {
 		t.Errorf("a gateway that is stopped: %v", err)
 	}
 	time.AfterFunc(50*time.Millisecond, func() {
-		_, err := mark.WriteString("\n")
+		_, err := mark.WriteString("1\nwhole\n")
 		if err := errors.Join(err, mark.Close()); err != nil {
 			t.Error(err)
 		}
@@ -84,12 +87,25 @@ func TestFinishHibernations_stillFalling(t *testing.T) {
 }
 
 // TestFinishHibernations_neverWritten: a runtime that hangs keeps no gateway from
-// its start.
+// its start, and goes on with nothing later.
 func TestFinishHibernations_neverWritten(t *testing.T) {
 	d := newSleepLab(t)
-	id, _ := d.falls(t)
+	id, mark := d.falls(t)
+	hangs := exec.Command("/bin/sh", "-c", andMark, "sh", "sleep", "1000")
+	hangs.ExtraFiles = []*os.File{mark}
+	hangs.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := errors.Join(hangs.Start(), mark.Close()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() bool {
+		text, _ := os.ReadFile(filepath.Join(d.layout.checkpoint(id), markName))
+		return len(strings.TrimSpace(string(text))) > 0
+	})
 	if err := d.finishHibernations(t.Context(), 50*time.Millisecond); err != nil {
 		t.Fatal(err)
+	}
+	if err := hangs.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
+		t.Errorf("the runtime: %v", err)
 	}
 	if m, err := readManifest(d.layout.checkpoint(id)); err != nil || m.Lost == "" {
 		t.Errorf("its loss is not noted: %+v, %v", m, err)

@@ -34,14 +34,16 @@ func (d *Driver) Hibernate(ctx context.Context, id sandboxclient.ID, note []byte
 	if err == nil {
 		err = d.clearCheckpoint(id)
 	}
+	var mark *os.File
 	if err == nil {
 		m.Note = note
-		err = prepare(dir, m, files)
+		mark, err = prepare(dir, m, files)
 	}
 	if err != nil {
 		return fmt.Errorf("hibernate sandbox %s: %w: %w", id, sandboxclient.ErrAwake, err)
 	}
-	if err := d.freeze(ctx, id, dir, compress); err != nil {
+	defer mark.Close()
+	if err := d.freeze(ctx, id, dir, mark, compress); err != nil {
 		return fmt.Errorf("hibernate sandbox %s: %w", id, err)
 	}
 	d.checkpoints.add(id, d.noteLoss)
@@ -118,8 +120,8 @@ func (d *Driver) discard(id sandboxclient.ID, dir string) error {
 // freeze writes the checkpoint and stops what is left of the sandbox, in this
 // order: when the gateway is killed, the next one finds the one or the other, or
 // the runtime at work on it.
-func (d *Driver) freeze(ctx context.Context, id sandboxclient.ID, dir string, compress bool) error {
-	err := d.write(ctx, id, dir, compress)
+func (d *Driver) freeze(ctx context.Context, id sandboxclient.ID, dir string, mark *os.File, compress bool) error {
+	err := d.write(ctx, id, dir, mark, compress)
 	if err != nil {
 		stuck := d.stopLeft(ctx, id)
 		d.noteLoss(id, lossOf(err)) // not before: on a full disk it may need what the runtime had written
@@ -141,14 +143,14 @@ func (d *Driver) stopLeft(ctx context.Context, id sandboxclient.ID) error {
 
 // write writes the memory of a sandbox to a directory that was prepared, which is
 // the end of its processes.
-func (d *Driver) write(ctx context.Context, id sandboxclient.ID, dir string, compress bool) error {
+func (d *Driver) write(ctx context.Context, id sandboxclient.ID, dir string, mark *os.File, compress bool) error {
 	// runsc does not know what to do with a socket that is open on both sides.
 	d.forget(id)
 	name := d.layout.instanceOf(id)
 	if err := removeFile(socketPath(d.layout.link(name))); err != nil {
 		return err
 	}
-	if err := d.engine.checkpoint(ctx, name, d.layout.bundle(id), dir, compress); err != nil {
+	if err := d.engine.checkpoint(ctx, name, d.layout.bundle(id), dir, mark, compress); err != nil {
 		return err
 	}
 	return complete(dir)

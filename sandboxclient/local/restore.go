@@ -13,17 +13,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// andMark is a command of the shell that runs another, and marks its success.
-const andMark = `"$@" && echo >&3`
+// andMark is a command of the shell that runs another, and marks first who does
+// and then its success.
+const andMark = `echo $$ >&3; "$@" && echo ` + success + ` >&3`
 
 // checkpoint has runsc write a sandbox's memory to a directory, and end it. When
-// the gateway is killed, runsc goes on, and written tells the next one how it ended.
-func (e *engine) checkpoint(ctx context.Context, name instance, bundle, dir string, compress bool) error {
-	mark, err := newMark(dir)
-	if err != nil {
-		return err
-	}
-	defer mark.Close()
+// the gateway is killed, runsc goes on, and its mark tells the next one how it ended.
+func (e *engine) checkpoint(ctx context.Context, name instance, bundle, dir string, mark *os.File, compress bool) error {
 	log := filepath.Join(bundle, logName)
 	args := []string{"-c", andMark, "sh", e.Command, "--root", e.Root, "--log", log, "--log-format", string(e.LogFormat)}
 	args = append(args, e.ExtraArgs...)

@@ -171,9 +171,10 @@ func (d *Driver) makeTemplate(ctx context.Context, spec sandboxclient.Spec) erro
 	if err := remake(written); err != nil {
 		return err
 	}
-	err = prepare(written, m, files)
+	mark, err := prepare(written, m, files)
 	if err == nil {
-		err = d.write(ctx, spec.ID, written, false)
+		defer mark.Close()
+		err = d.write(ctx, spec.ID, written, mark, false)
 	}
 	if err == nil { // it ended as it was to: nobody needs to mourn
 		err = os.Remove(filepath.Join(d.layout.bundle(spec.ID), recordName))
