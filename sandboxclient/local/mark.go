@@ -64,15 +64,18 @@ func awaitMark(ctx context.Context, dir string, patience time.Duration) (marked,
 	defer f.Close()
 	stuck := awaitLock(ctx, f, dir, patience)
 	text, err := io.ReadAll(io.LimitReader(f, markSize))
+	if err != nil {
+		return marked{}, err
+	}
 	var m marked
-	for _, word := range strings.Fields(string(text)) {
+	for word := range strings.FieldsSeq(string(text)) {
 		if word == success {
 			m.whole = true
 		} else if m.pid, err = strconv.Atoi(word); err != nil {
 			return marked{}, err
 		}
 	}
-	return m, errors.Join(stuck, err)
+	return m, stuck
 }
 
 // begun says whether the runtime was called at all.
