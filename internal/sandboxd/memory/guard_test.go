@@ -231,6 +231,31 @@ func TestGuard_makesThemStandAgain(t *testing.T) {
 	})
 }
 
+// What comes back by and by is not for the first who starts to be ended for.
+func TestGuard_waitsForMoreThanALittle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGuard(starter{}, slog.New(slog.DiscardHandler))
+		end := time.Now().Add(time.Hour)
+		g.usage = func() (usage, error) {
+			available := int64(100 << 20) // and 128 are kept for gVisor
+			if since := time.Since(end); since > 0 {
+				available += min(int64(since/time.Millisecond)<<20, 800<<20)
+			}
+			return usage{total: 1 << 30, available: available}, nil
+		}
+		g.largest = func(count int) ([]process, error) {
+			return []process{{pid: 9, resident: 800 << 20}, {pid: 8, resident: 1 << 20}}[:count], nil
+		}
+		g.tasks = func() int { return 2 }
+		g.holds = func(process) bool { return false }
+		g.kill = func(int, syscall.Signal) error { end = time.Now(); return nil }
+		g.look()
+		if left, _ := g.left(); left < 300<<20 {
+			t.Errorf("%d MiB are left when it looks again", left>>20)
+		}
+	})
+}
+
 // Among many processes more is kept back: what went between two looks can go
 // again before sandboxd has its turn.
 func TestGuard_strikesAtAHerdSooner(t *testing.T) {

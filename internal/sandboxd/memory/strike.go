@@ -12,7 +12,7 @@ const (
 	// long their memory may take to be there after that: much on a busy host, where
 	// whoever loses patience ends somebody who has taken nothing.
 	dying    = 5 * time.Second
-	recovery = time.Second
+	recovery = 3 * time.Second
 	settled  = 1 << 20 // bytes that may still go
 
 	// everybody is every process but this one.
@@ -95,10 +95,11 @@ func (g *Guard) end(victim process, limit int64) {
 	g.log.Warn("process ended for its memory", "pid", victim.pid, "bytes", victim.resident)
 }
 
-// recovers waits until more than want is left; it is false when the victims have
-// given back what they had, or should have, and there is not. When more is taken
-// than the left that was there before, it ends as well; but where all others are
-// to stand still, it makes them stand again: who ends a program with its whole
+// recovers waits until the victims have given back what they had, or should have,
+// and says whether more than want is left then. A little of it is not enough:
+// whoever begins meanwhile, a new interpreter, say, would be the next. When more is
+// taken than the left that was there before, it ends as well; but where all others
+// are to stand still, it makes them stand again: who ends a program with its whole
 // tree lets everybody go on after it.
 func (g *Guard) recovers(victims []process, before, want int64, still bool) bool {
 	var held int64
@@ -115,7 +116,7 @@ func (g *Guard) recovers(victims []process, before, want int64, still bool) bool
 		}
 		enough = left > want
 		gone = gone || !slices.ContainsFunc(victims, g.holds)
-		return enough || !still && left < before-settled || gone && left >= before+held/2
+		return !still && left < before-settled || gone && left >= before+held/2
 	}
 	await(dying, func() bool { return over() || gone })
 	await(recovery, over)
